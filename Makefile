@@ -1,0 +1,67 @@
+# What CI runs and what a contributor runs are the same targets. `make` alone lists them.
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOCK := deploy/requirements.lock
+STAMP := $(VENV)/.folkmoot-is-set-up
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# Test processes that run side by side.
+WORKERS ?= 2
+# Seeds of the simulated network: a count (200), or a range (40-99, 17-17).
+SEEDS ?= 200
+# What `make run` passes on, for example ARGS=--json.
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-slow simnet coverage lint check lock clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## build .venv with the locked dependencies (quick when up to date)
+
+# Whatever goes wrong on the way leaves no stamp, so the next call starts again. Build isolation
+# is off because it would fetch an unpinned setuptools; the pinned one is installed first.
+$(STAMP): $(LOCK) pyproject.toml deploy/check-machine.sh
+	@python=$$(sh deploy/check-machine.sh) || exit 1; \
+	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		echo "building $(VENV) with $$python"; \
+		rm -rf $(VENV) && "$$python" -m venv $(VENV); \
+	fi
+	@echo "installing $(LOCK) into $(VENV)"
+	@$(PIP) install "$$(grep '^setuptools==' $(LOCK))"
+	@$(PIP) install --no-build-isolation --no-deps --requirement $(LOCK)
+	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@$(PIP) check
+	@touch $@
+
+run: setup ## hold a moot: five agents, one instance, real votes, in one process
+	@$(BIN)/folkmoot demo --in-process $(ARGS)
+
+test: setup ## the quick tests
+	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+test-slow: setup ## many seeds and long runs
+	HYPOTHESIS_PROFILE=slow $(BIN)/pytest -n $(WORKERS) -m slow
+
+simnet: setup ## the simulated network under many seeds: make simnet SEEDS=500, SEEDS=17-17
+	$(BIN)/pytest -n $(WORKERS) tests/simnet --seeds $(SEEDS)
+
+coverage: setup ## branch coverage of federation/
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov --cov-branch --cov-report=term-missing:skip-covered
+
+lint: setup ## style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test ## everything that CI runs
+
+lock: setup ## write the lock anew from pyproject.toml
+	sh deploy/make-lock.sh
+
+clean: ## remove what is built, .venv included
+	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

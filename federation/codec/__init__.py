@@ -1,0 +1,12 @@
+"""One byte string per value: canonical msgpack, limits, and where a stranger's bytes go wrong.
+
+`canonical`  encode, decode a typed value and refuse every other spelling of it
+`faults`     walk bytes and name the exact path of the first fault (only run once refused)
+`limits`     largest sizes, depths and counts accepted from a stranger
+"""
+
+from federation.codec.canonical import decode, decode_plain, encode
+from federation.codec.faults import find_fault
+from federation.codec.limits import LIMITS, Limits
+
+__all__ = ["LIMITS", "Limits", "decode", "decode_plain", "encode", "find_fault"]

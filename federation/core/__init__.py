@@ -1,0 +1,62 @@
+"""Ids, integer quantities, errors and public lots: what every other package speaks in.
+
+`ids`         the 32-byte names of identities, records, rounds and digests
+`quantities`  Ppm, Millis, Cut, Tick: integers with their unit in the name
+`errors`      FederationError and its tree: what, why, fix, code
+`lots`        draws that anybody can recompute from a public seed
+"""
+
+from federation.core.errors import (
+    CallerError,
+    Code,
+    FederationError,
+    ParameterError,
+    PeerError,
+    RefusedError,
+)
+from federation.core.ids import (
+    AgentId,
+    ArtifactId,
+    Digest,
+    IdentityId,
+    InstanceId,
+    OperatorId,
+    PublicKey,
+    Realm,
+    RecordId,
+    RoundId,
+    Seed,
+    Signature,
+    short,
+)
+from federation.core.lots import Lots, draw_order
+from federation.core.quantities import MILLION, Micro, Millis, Ppm, Weight
+
+__all__ = [
+    "MILLION",
+    "AgentId",
+    "ArtifactId",
+    "CallerError",
+    "Code",
+    "Digest",
+    "FederationError",
+    "IdentityId",
+    "InstanceId",
+    "Lots",
+    "Micro",
+    "Millis",
+    "OperatorId",
+    "ParameterError",
+    "PeerError",
+    "Ppm",
+    "PublicKey",
+    "Realm",
+    "RecordId",
+    "RefusedError",
+    "RoundId",
+    "Seed",
+    "Signature",
+    "Weight",
+    "draw_order",
+    "short",
+]

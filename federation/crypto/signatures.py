@@ -1,0 +1,81 @@
+"""Ed25519 by libsodium only.
+
+Libraries disagree about small-order keys and non-canonical encodings; nodes that disagree about
+one signature disagree about the log. So one implementation decides, and vectors keep it honest.
+Signing is deterministic, so it may happen inside the pure core when a `Signer` is passed in.
+"""
+
+import hashlib
+from typing import Final, Protocol
+
+from nacl.bindings import (
+    crypto_sign,
+    crypto_sign_open,
+    crypto_sign_seed_keypair,
+)
+from nacl.exceptions import BadSignatureError
+
+from federation.core import Digest, PublicKey, Realm, RoundId, Seed, Signature
+
+_SIGN_BYTES: Final = 64
+
+
+class Signer(Protocol):
+    """What an identity's keys can do; the only door to secret keys."""
+
+    def sign(self, payload: bytes) -> Signature:
+        """Sign with the current key."""
+        ...
+
+    def secret(self, realm: Realm, cut: int) -> bytes:
+        """Give the 32-byte beacon secret of a cut: derived, never stored."""
+        ...
+
+
+class KeySigner:
+    """A signer over a seed in memory."""
+
+    __slots__ = ("_secret", "_seed", "public")
+
+    def __init__(self, seed: Seed) -> None:
+        """Derive the public key of a 32-byte seed."""
+        self._seed = seed
+        self.public, self._secret = crypto_sign_seed_keypair(seed)
+
+    def sign(self, payload: bytes) -> Signature:
+        """Sign `payload`; the same payload always gives the same signature."""
+        return crypto_sign(payload, self._secret)[:_SIGN_BYTES]
+
+    def secret(self, realm: Realm, cut: int) -> bytes:
+        """BLAKE2b(key = seed, "folkmoot/1/beacon" ‖ realm ‖ cut as 8 bytes) (design: beacon)."""
+        return keyed_hash(self._seed, b"folkmoot/1/beacon" + realm + cut.to_bytes(8, "big"))
+
+    def ballot_key(self, realm: Realm, round_id: RoundId) -> bytes:
+        """Give the key that seals this voter's ballot of a round (design: commit)."""
+        return keyed_hash(self._seed, b"folkmoot/1/ballot" + realm + round_id)
+
+
+def keyed_hash(key: bytes, content: bytes) -> Digest:
+    """BLAKE2b with 32 bytes of output."""
+    return hashlib.blake2b(content, key=key, digest_size=32).digest()
+
+
+def public_key(seed: Seed) -> PublicKey:
+    """Derive the public key of a seed."""
+    return crypto_sign_seed_keypair(seed)[0]
+
+
+def sign(seed: Seed, payload: bytes) -> Signature:
+    """Sign once with a seed; for many signatures keep a KeySigner."""
+    return KeySigner(seed).sign(payload)
+
+
+def is_signed_by(key: PublicKey, payload: bytes, signature: Signature) -> bool:
+    """Tell whether `signature` over `payload` is by `key`, under libsodium's strict rules."""
+    if len(key) != 32 or len(signature) != _SIGN_BYTES:  # noqa: PLR2004 # lengths of Ed25519
+        return False
+    try:
+        crypto_sign_open(signature + payload, key)
+    except BadSignatureError:
+        return False
+    return True

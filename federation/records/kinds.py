@@ -1,0 +1,80 @@
+"""The table of kinds: schema, who may author it, protocol level (design: kinds).
+
+The role column is enforced in one place, when a record joins its author's chain: instances and
+operators never propose, argue or vote (paper 2.2: the orchestrator does not vote).
+A kind that is not in the table is stored and relayed, never interpreted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from federation.records import bodies, review_bodies, texts
+from federation.records.bodies import Body, Role
+
+
+class Kind(StrEnum):
+    """Kinds this version interprets."""
+
+    INCEPT = "identity.incept"
+    ROTATE = "identity.rotate"
+    REVOKE = "identity.revoke"
+    DELEGATE = "identity.delegate"
+    OPERATOR_ADMIT = "operator.admit"
+    AGENT_ADMIT = "agent.admit"
+    AGENT_DECLARE = "agent.declare"
+    AGENT_SUBSCRIBE = "agent.subscribe"
+    PROPOSE = "artifact.propose"
+    OBJECT = "review.object"
+    ARGUE = "review.argue"
+    COMMIT = "review.commit"
+    REVEAL = "review.reveal"
+    CONTEST = "review.contest"
+    CERTIFICATE = "certificate.final"
+    LOG_FORK = "log.fork"
+    LOG_FAULT = "log.fault"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindSpec:
+    """One row of the table."""
+
+    body: type[Body]
+    authors: frozenset[Role]
+    text: type[texts.ArtifactText] | type[texts.Note] | None = None
+    level: int = 1
+    """Counts only in rounds whose charter has `protocol` at least this."""
+
+
+_ANYONE: Final = frozenset(Role)
+_AGENT: Final = frozenset({Role.AGENT})
+_OPERATOR: Final = frozenset({Role.OPERATOR})
+_INSTANCE: Final = frozenset({Role.INSTANCE})
+
+KINDS: Final[Mapping[str, KindSpec]] = {
+    Kind.INCEPT: KindSpec(body=bodies.Incept, authors=_ANYONE),
+    Kind.ROTATE: KindSpec(body=bodies.Rotate, authors=_ANYONE),
+    Kind.REVOKE: KindSpec(body=bodies.Revoke, authors=_ANYONE),
+    Kind.DELEGATE: KindSpec(body=bodies.Delegate, authors=_OPERATOR),
+    Kind.OPERATOR_ADMIT: KindSpec(body=bodies.OperatorAdmit, authors=_INSTANCE),
+    Kind.AGENT_ADMIT: KindSpec(body=bodies.AgentAdmit, authors=_INSTANCE),
+    Kind.AGENT_DECLARE: KindSpec(body=bodies.AgentDeclare, authors=_AGENT),
+    Kind.AGENT_SUBSCRIBE: KindSpec(body=bodies.AgentSubscribe, authors=_AGENT),
+    Kind.PROPOSE: KindSpec(body=review_bodies.Propose, authors=_AGENT, text=texts.ArtifactText),
+    Kind.OBJECT: KindSpec(body=review_bodies.ObjectTo, authors=_AGENT, text=texts.Note),
+    Kind.ARGUE: KindSpec(body=review_bodies.Argue, authors=_AGENT, text=texts.Note),
+    Kind.COMMIT: KindSpec(body=review_bodies.Commit, authors=_AGENT),
+    Kind.REVEAL: KindSpec(body=review_bodies.Reveal, authors=_AGENT),
+    Kind.CONTEST: KindSpec(body=review_bodies.Contest, authors=_AGENT, text=texts.Note),
+    Kind.CERTIFICATE: KindSpec(body=bodies.CertificateFinal, authors=_INSTANCE),
+    Kind.LOG_FORK: KindSpec(body=bodies.LogFork, authors=_ANYONE),
+    Kind.LOG_FAULT: KindSpec(body=bodies.LogFault, authors=_ANYONE),
+}
+
+_KIND_OF: Final[Mapping[type[Body], Kind]] = {spec.body: Kind(name) for name, spec in KINDS.items()}
+
+
+def kind_of_body(body: Body) -> Kind:
+    """Tell which kind a body belongs to."""
+    return _KIND_OF[type(body)]

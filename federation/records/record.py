@@ -1,0 +1,172 @@
+"""Records as bytes: `[statement, body, text | nil, signature]`, each a byte string.
+
+`parse_record` turns a stranger's bytes into a `Record` or refuses them with the path of the
+fault; what it returns is well formed but not yet verified: which key must have signed is known
+only to the author's chain (`replication`), which calls `verify_record`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from federation.codec import LIMITS, decode, decode_plain, encode
+from federation.core import (
+    Code,
+    IdentityId,
+    Millis,
+    PeerError,
+    PublicKey,
+    Realm,
+    RecordId,
+    Signature,
+    short,
+)
+from federation.core.ids import NOBODY
+from federation.crypto import Signer, is_signed_by, plain_hash
+from federation.records.bodies import Body
+from federation.records.kinds import KINDS, Kind, kind_of_body
+from federation.records.statement import Statement, record_id, signing_payload
+
+Verify = Callable[[PublicKey, bytes, Signature], bool]
+
+
+class _Wire(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    statement: bytes
+    body: bytes
+    text: Annotated[bytes, Meta(max_length=LIMITS.text)] | None
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One signed statement with its body and, unless dropped, its text."""
+
+    id: RecordId
+    statement: Statement
+    body: Body | None
+    """The decoded body; None for a kind this version does not interpret."""
+    statement_raw: bytes
+    body_raw: bytes
+    text_raw: bytes | None
+    signature: Signature
+
+    @property
+    def kind(self) -> str:
+        """Name of the record's kind."""
+        return self.statement.kind
+
+    @property
+    def author(self) -> IdentityId:
+        """The identity that speaks; an inception speaks for the identity it makes."""
+        return self.id if self.statement.author == NOBODY else self.statement.author
+
+    @property
+    def seq(self) -> int:
+        """Position in the author's chain."""
+        return self.statement.seq
+
+    @property
+    def prev(self) -> RecordId | None:
+        """Id of the author's record before this one."""
+        return self.statement.prev
+
+
+def wire(record: Record) -> bytes:
+    """Give the bytes that travel and are stored."""
+    return encode(_Wire(record.statement_raw, record.body_raw, record.text_raw, record.signature))
+
+
+def parse_record(realm: Realm, raw: bytes) -> Record:
+    """Parse a record; raises PeerError NOT_CANONICAL or TOO_LARGE. Signature not yet checked."""
+    parts = decode(raw, _Wire, what="record", most=LIMITS.record)
+    statement = decode(parts.statement, Statement, what="statement")
+    if statement.body_len != len(parts.body) or statement.body_hash != plain_hash(parts.body):
+        raise _malformed("its body is not the one the statement was signed for")
+    inception = statement.kind == Kind.INCEPT
+    if inception != (statement.author == NOBODY) or (statement.prev is None) != inception:
+        raise _malformed("only an inception has no author and no record before it")
+    if inception != (statement.seq == 0) or (inception and statement.key_index != 0):
+        raise _malformed("seq 0 belongs to the inception, under key 0")
+    body, text_hash = _body(statement.kind, parts.body)
+    # A text that is not the one the body names is ignored and the record stands: whoever
+    # relays a record could otherwise make it unacceptable by touching its prose.
+    text = parts.text if parts.text and plain_hash(parts.text) == text_hash else None
+    return Record(
+        id=record_id(realm, parts.statement),
+        statement=statement,
+        body=body,
+        statement_raw=parts.statement,
+        body_raw=parts.body,
+        text_raw=text,
+        signature=parts.signature,
+    )
+
+
+def verify_record(record: Record, key: PublicKey, verify: Verify = is_signed_by) -> None:
+    """Raise PeerError BAD_SIGNATURE unless `key` signed this record (in this realm)."""
+    if not verify(key, signing_payload(record.id), record.signature):
+        raise PeerError(
+            f"record {short(record.id)} refused",
+            why="its signature does not verify under the author's key; "
+            "a record of another realm looks like this too",
+            fix="sign the id with the key of key_index, in this realm",
+            code=Code.BAD_SIGNATURE,
+        )
+
+
+def sign_record(
+    body: Body,
+    *,
+    realm: Realm,
+    signer: Signer,
+    author: IdentityId,
+    key_index: int,
+    seq: int,
+    prev: RecordId | None,
+    at: Millis,
+    text: bytes | None = None,
+) -> Record:
+    """Make and sign a record; `author` is 32 zero bytes for an inception.
+
+    `text` is what `bind_text` gave, and its hash must stand in the body.
+    """
+    body_raw = encode(body)
+    statement = Statement(
+        1,
+        kind_of_body(body).value,
+        author,
+        key_index,
+        seq,
+        prev,
+        at,
+        len(body_raw),
+        plain_hash(body_raw),
+    )
+    statement_raw = encode(statement)
+    name = record_id(realm, statement_raw)
+    return Record(
+        id=name,
+        statement=statement,
+        body=body,
+        statement_raw=statement_raw,
+        body_raw=body_raw,
+        text_raw=text,
+        signature=signer.sign(signing_payload(name)),
+    )
+
+
+def _body(kind: str, raw: bytes) -> tuple[Body | None, object]:
+    """Decode a body and find the hash of the text it is bound to, if it has one."""
+    spec = KINDS.get(kind)
+    if spec is not None:
+        body = decode(raw, spec.body, what=f"body of {kind}")
+        return body, getattr(body, "text_hash", None)
+    plain = decode_plain(raw, what=f"body of {kind}")
+    return None, plain.get("text_hash") if isinstance(plain, dict) else None
+
+
+def _malformed(why: str) -> PeerError:
+    return PeerError("record refused", why=why, fix="build it again", code=Code.NOT_CANONICAL)
