@@ -7,8 +7,14 @@
 `realm`       realm id, charter hash, digest of cut 0, first beacon
 `membership`  what n operators survive
 `topics`      which topics are sensitive
+`duration`    worst-case time to a terminal state
+`rules`       relations between parameters, a genesis that fits together
+`check`       everything a charter implies, as `findings`
 """
 
+from federation.charter.check import check
+from federation.charter.duration import Step, WorstCase, spell, worst_case_time
+from federation.charter.findings import Finding, FindingCode, Severity
 from federation.charter.membership import Quorum, quorum_of
 from federation.charter.presets import PRESETS, PROTOCOL, TEST, Rules, build, preset
 from federation.charter.ranges import RangeFault, check_ranges, range_faults
@@ -48,6 +54,8 @@ __all__ = [
     "Badge",
     "Charter",
     "EvidenceTable",
+    "Finding",
+    "FindingCode",
     "Founder",
     "Genesis",
     "GenesisInstance",
@@ -57,14 +65,18 @@ __all__ = [
     "Review",
     "Rules",
     "Sensitivity",
+    "Severity",
     "Shortfall",
+    "Step",
     "Three",
     "Timing",
     "TopicClass",
     "Trust",
+    "WorstCase",
     "beacon0",
     "build",
     "charter_hash",
+    "check",
     "check_ranges",
     "cut0_digest",
     "preset",
@@ -73,5 +85,7 @@ __all__ = [
     "realm_id",
     "realm_of",
     "sensitivity_of",
+    "spell",
     "topic_sensitivity",
+    "worst_case_time",
 ]

@@ -2,6 +2,7 @@
 
 `canonical`  encode, decode a typed value and refuse every other spelling of it
 `faults`     walk bytes and name the exact path of the first fault (only run once refused)
+`repertoire` the characters that text may hold: those of Unicode 14.0
 `limits`     largest sizes, depths and counts accepted from a stranger
 """
 

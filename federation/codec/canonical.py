@@ -22,6 +22,19 @@ Plain: TypeAlias = Union[  # noqa: UP007 # the forward references need it
 ]
 """A value without a schema."""
 
+_CLOSED: Final = (
+    msgspec.inspect.NoneType,
+    msgspec.inspect.BoolType,
+    msgspec.inspect.IntType,
+    msgspec.inspect.BytesType,
+    msgspec.inspect.EnumType,
+    msgspec.inspect.LiteralType,
+)
+"""Types whose values hold no text, or only text that the schema spells out."""
+
+_SHOWN: Final = 200
+"""Characters of a fault that an error shows; the decoder's words may quote a stranger."""
+
 _ENCODER: Final = msgspec.msgpack.Encoder(order="sorted")
 
 
@@ -54,13 +67,13 @@ def decode(raw: bytes, kind: type[T], *, what: str, most: int = LIMITS.record) -
             fix="split it, or put large content into a blob",
             code=Code.TOO_LARGE,
         )
+    reader = _READERS.get(kind)
+    if reader is None:
+        reader = _READERS[kind] = _Reader(kind)
     try:
-        reader = _READERS.get(kind)
-        if reader is None:
-            reader = _READERS[kind] = _Reader(kind)
         value = reader.decoder.decode(raw)
         again = _ENCODER.encode(value)
-    except (msgspec.DecodeError, RecursionError, UnicodeError, OverflowError) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise _refusal(what, find_fault(raw) or str(error)) from error
     if again != raw:
         raise _refusal(what, find_fault(raw) or "$: it encodes to other bytes than these")
@@ -87,10 +100,15 @@ def decode_plain(raw: bytes, *, what: str, most: int = LIMITS.record) -> Plain:
 
 
 def _holds_free_text(kind: msgspec.inspect.Type) -> bool:
-    """Tell whether a type can hold text that is not bound to an ASCII pattern or a closed set."""
+    """Tell whether a type can hold text that is not bound to an ASCII pattern or a closed set.
+
+    A type this function does not know counts as free, so that it is walked rather than trusted.
+    """
     match kind:
         case msgspec.inspect.StrType():
             return kind.pattern is None
+        case msgspec.inspect.Metadata():
+            return _holds_free_text(kind.type)
         case msgspec.inspect.StructType():
             return any(_holds_free_text(field.type) for field in kind.fields)
         case msgspec.inspect.UnionType():
@@ -99,16 +117,14 @@ def _holds_free_text(kind: msgspec.inspect.Type) -> bool:
             return _holds_free_text(kind.item_type)
         case msgspec.inspect.TupleType():
             return any(_holds_free_text(one) for one in kind.item_types)
-        case msgspec.inspect.DictType():
-            return True
         case _:
-            return isinstance(kind, msgspec.inspect.AnyType)
+            return not isinstance(kind, _CLOSED)
 
 
 def _refusal(what: str, fault: str) -> PeerError:
     return PeerError(
         f"{what} refused",
-        why=f"its bytes are not canonical: {fault}",
+        why=f"its bytes are not canonical: {fault[:_SHOWN]}",
         fix="encode with sorted keys, shortest forms, no floats and NFC text",
         code=Code.NOT_CANONICAL,
     )

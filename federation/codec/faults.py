@@ -7,8 +7,12 @@ from the headers before anything below them is read. It shares no code with the 
 import unicodedata
 
 from federation.codec.limits import LIMITS
+from federation.codec.repertoire import first_unassigned
 
 _NIL, _FALSE, _TRUE = 0xC0, 0xC2, 0xC3
+_SHOWN = 40
+"""Characters of a key that a path shows: paths are copied at every step of the walk, and end in
+messages, so a stranger's key must not make them long."""
 
 
 class _FaultError(Exception):
@@ -96,6 +100,11 @@ def _text(raw: bytes, at: int, size: int, path: str) -> int:
         raise _FaultError(f"{path}: text is not valid UTF-8") from None
     if "\0" in text:
         raise _FaultError(f"{path}: text holds a NUL character")
+    if text.isascii():
+        return at + size
+    stranger = first_unassigned(text)
+    if stranger is not None:
+        raise _FaultError(f"{path}: U+{ord(stranger):04X} is not assigned in Unicode 14.0")
     if not unicodedata.is_normalized("NFC", text):
         raise _FaultError(f"{path}: text is not in Unicode form NFC")
     return at + size
@@ -120,9 +129,9 @@ def _map(raw: bytes, at: int, size: int, path: str, depth: int) -> int:
         key = raw[at + prefix : end]
         if last is not None and key <= last:
             why = "twice" if key == last else "out of order"
-            raise _FaultError(f"{path}: key {key.decode()!r} stands {why}")
+            raise _FaultError(f"{path}: key {key.decode()[:_SHOWN]!r} stands {why}")
         last = key
-        at = _walk(raw, end, f"{path}.{key.decode()}", depth + 1)
+        at = _walk(raw, end, f"{path}.{key.decode()[:_SHOWN]}", depth + 1)
     return at
 
 

@@ -1,7 +1,7 @@
 """Ids, integer quantities, errors and public lots: what every other package speaks in.
 
 `ids`         the 32-byte names of identities, records, rounds and digests
-`quantities`  Ppm, Millis, Cut, Tick: integers with their unit in the name
+`quantities`  Ppm, Micro, Weight, Millis: integers with their unit in the name
 `errors`      FederationError and its tree: what, why, fix, code
 `lots`        draws that anybody can recompute from a public seed
 """
@@ -15,6 +15,7 @@ from federation.core.errors import (
     RefusedError,
 )
 from federation.core.ids import (
+    NOBODY,
     AgentId,
     ArtifactId,
     Digest,
@@ -34,6 +35,7 @@ from federation.core.quantities import MILLION, Micro, Millis, Ppm, Weight
 
 __all__ = [
     "MILLION",
+    "NOBODY",
     "AgentId",
     "ArtifactId",
     "CallerError",

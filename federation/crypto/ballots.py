@@ -18,7 +18,7 @@ from nacl.bindings import (
 from nacl.exceptions import CryptoError
 
 from federation.codec import decode, encode
-from federation.core import AgentId, CallerError, Code, Digest, Realm, RoundId
+from federation.core import AgentId, CallerError, Code, Digest, PeerError, Realm, RoundId
 from federation.crypto.hashing import Domain, plain_hash
 
 _PADDED: Final = 512
@@ -96,21 +96,30 @@ def seal(ballot: Ballot, nonce: bytes, *, key: bytes, salt: bytes) -> bytes:
 
 
 def open_sealed(sealed: bytes, *, key: bytes) -> tuple[Ballot, bytes]:
-    """Open one's own sealed ballot; raises CallerError if another key sealed it."""
+    """Open one's own sealed ballot; raises CallerError if it is not what `seal` made with `key`."""
+    if len(sealed) != SEALED_BYTES:
+        raise _unopened(f"it has {len(sealed)} bytes, not {SEALED_BYTES}")
     try:
         padded = crypto_aead_xchacha20poly1305_ietf_decrypt(
             sealed[_NONCE:], None, sealed[:_NONCE], key
         )
     except CryptoError as error:
-        raise CallerError(
-            "sealed ballot not opened",
-            why="it was sealed under another key, or its bytes were changed",
-            fix="open it with the signing key of the commit's key_index",
-            code=Code.COMMITMENT_MISMATCH,
-        ) from error
+        raise _unopened("it was sealed under another key, or its bytes were changed") from error
     size = int.from_bytes(padded[:2], "big")
-    opened = decode(padded[2 : 2 + size], _Padded, what="sealed ballot")
+    try:
+        opened = decode(padded[2 : 2 + size], _Padded, what="sealed ballot")
+    except PeerError as error:
+        raise _unopened("what it holds is not a ballot") from error
     return opened.ballot, opened.nonce
+
+
+def _unopened(why: str) -> CallerError:
+    return CallerError(
+        "sealed ballot not opened",
+        why=why,
+        fix="open it with the signing key of the commit's key_index",
+        code=Code.COMMITMENT_MISMATCH,
+    )
 
 
 def opens(

@@ -1,11 +1,12 @@
 """SHA-256 under a domain: a hash of one thing can never be mistaken for a hash of another."""
 
 import hashlib
-from enum import Enum
+from enum import Enum, unique
 
 from federation.core import Digest
 
 
+@unique
 class Domain(bytes, Enum):
     """The prefix of each hash; all of them stand here, so that none is used twice."""
 

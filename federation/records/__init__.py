@@ -26,15 +26,19 @@ from federation.records.bodies import (
     Role,
     Rotate,
     RotateBy,
+    Seal,
+    SignedMessage,
+    SignedStatement,
 )
 from federation.records.kinds import KINDS, Kind, KindSpec, kind_of_body
-from federation.records.names import cid, did_key
+from federation.records.names import cid, cid_preimage, did_key
 from federation.records.record import Record, parse_record, sign_record, verify_record, wire
 from federation.records.review_bodies import (
     Argue,
     Claim,
     Commit,
     Contest,
+    Level,
     ObjectTo,
     Propose,
     Reveal,
@@ -60,6 +64,7 @@ __all__ = [
     "Incept",
     "Kind",
     "KindSpec",
+    "Level",
     "LogFault",
     "LogFork",
     "Note",
@@ -73,10 +78,14 @@ __all__ = [
     "Role",
     "Rotate",
     "RotateBy",
+    "Seal",
+    "SignedMessage",
+    "SignedStatement",
     "Stance",
     "Statement",
     "bind_text",
     "cid",
+    "cid_preimage",
     "did_key",
     "kind_of_body",
     "parse_record",

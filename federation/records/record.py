@@ -6,7 +6,7 @@ only to the author's chain (`replication`), which calls `verify_record`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import msgspec
@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from federation.codec import LIMITS, decode, decode_plain, encode
 from federation.core import (
+    NOBODY,
     Code,
     IdentityId,
     Millis,
@@ -21,10 +22,10 @@ from federation.core import (
     PublicKey,
     Realm,
     RecordId,
+    RefusedError,
     Signature,
     short,
 )
-from federation.core.ids import NOBODY
 from federation.crypto import Signer, is_signed_by, plain_hash
 from federation.records.bodies import Body
 from federation.records.kinds import KINDS, Kind, kind_of_body
@@ -90,10 +91,12 @@ def parse_record(realm: Realm, raw: bytes) -> Record:
         raise _malformed("only an inception has no author and no record before it")
     if inception != (statement.seq == 0) or (inception and statement.key_index != 0):
         raise _malformed("seq 0 belongs to the inception, under key 0")
-    body, text_hash = _body(statement.kind, parts.body)
+    body, bound = _body(statement.kind, parts.body)
     # A text that is not the one the body names is ignored and the record stands: whoever
     # relays a record could otherwise make it unacceptable by touching its prose.
-    text = parts.text if parts.text and plain_hash(parts.text) == text_hash else None
+    text = parts.text
+    if text is not None and (plain_hash(text), len(text)) != bound:
+        text = None
     return Record(
         id=record_id(realm, parts.statement),
         statement=statement,
@@ -131,7 +134,8 @@ def sign_record(
 ) -> Record:
     """Make and sign a record; `author` is 32 zero bytes for an inception.
 
-    `text` is what `bind_text` gave, and its hash must stand in the body.
+    `text` is what `bind_text` gave; its hash and length must stand in the body. Raises
+    RefusedError, before anything is signed, if the record is one that every peer would refuse.
     """
     body_raw = encode(body)
     statement = Statement(
@@ -146,26 +150,50 @@ def sign_record(
         plain_hash(body_raw),
     )
     statement_raw = encode(statement)
-    name = record_id(realm, statement_raw)
-    return Record(
-        id=name,
+    record = Record(
+        id=record_id(realm, statement_raw),
         statement=statement,
         body=body,
         statement_raw=statement_raw,
         body_raw=body_raw,
         text_raw=text,
-        signature=signer.sign(signing_payload(name)),
+        signature=bytes(64),
     )
+    _refuse_unreadable(realm, record)
+    return replace(record, signature=signer.sign(signing_payload(record.id)))
 
 
-def _body(kind: str, raw: bytes) -> tuple[Body | None, object]:
-    """Decode a body and find the hash of the text it is bound to, if it has one."""
+def _refuse_unreadable(realm: Realm, record: Record) -> None:
+    """Read an unsigned record the way a peer will.
+
+    Structs are not checked when they are made, and one record that nobody accepts would end its
+    author's chain: every later record waits for it.
+    """
+    try:
+        read = parse_record(realm, wire(record))
+    except PeerError as error:
+        raise RefusedError(
+            "record not signed", why=error.why, fix=error.fix, code=error.code
+        ) from error
+    if read.text_raw != record.text_raw:
+        raise RefusedError(
+            "record not signed",
+            why="its text is not the one its body names",
+            fix="put the hash and length that bind_text gave into the body",
+            code=Code.NOT_CANONICAL,
+        )
+
+
+def _body(kind: str, raw: bytes) -> tuple[Body | None, tuple[object, object]]:
+    """Decode a body and find hash and length of the text it is bound to, if it has one."""
     spec = KINDS.get(kind)
     if spec is not None:
         body = decode(raw, spec.body, what=f"body of {kind}")
-        return body, getattr(body, "text_hash", None)
+        return body, (getattr(body, "text_hash", None), getattr(body, "text_len", None))
     plain = decode_plain(raw, what=f"body of {kind}")
-    return None, plain.get("text_hash") if isinstance(plain, dict) else None
+    if not isinstance(plain, dict):
+        return None, (None, None)
+    return None, (plain.get("text_hash"), plain.get("text_len"))
 
 
 def _malformed(why: str) -> PeerError:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from federation.codec import LIMITS, decode, encode
-from federation.core import Digest, PeerError
+from federation.core import Digest, PeerError, RefusedError
 from federation.crypto import Domain, digest, plain_hash
 
 Prose = Annotated[str, Meta(max_length=12_000)]
@@ -35,12 +35,21 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     note: Prose
 
 
-Content = TypeVar("Content", ArtifactText, Note)
+Content = TypeVar("Content", bound=ArtifactText | Note)
 
 
-def bind_text(content: ArtifactText | Note, salt: bytes) -> tuple[bytes, Digest, int]:
-    """Give the text as it travels, its hash and its length; `salt` is 16 random bytes."""
+def bind_text(content: Content, salt: bytes) -> tuple[bytes, Digest, int]:
+    """Give the text as it travels, its hash and its length; `salt` is 16 random bytes.
+
+    Raises RefusedError if no reader would accept the text: not NFC, or too long.
+    """
     raw = encode([salt, content])
+    try:
+        _decode(raw, type(content))
+    except PeerError as error:
+        raise RefusedError(
+            "text not bound", why=error.why, fix=error.fix, code=error.code
+        ) from error
     return raw, plain_hash(raw), len(raw)
 
 
@@ -52,6 +61,10 @@ def text_id(content: ArtifactText) -> Digest:
 def read_text(raw: bytes, kind: type[Content]) -> Content | None:
     """Read a text, or None if it is not one of this kind; the record stands without it."""
     try:
-        return decode(raw, tuple[Salt, kind], what="text", most=LIMITS.text)[1]  # type: ignore[valid-type]
+        return _decode(raw, kind)
     except PeerError:
         return None
+
+
+def _decode(raw: bytes, kind: type[Content]) -> Content:
+    return decode(raw, tuple[Salt, kind], what="text", most=LIMITS.text)[1]  # type: ignore[valid-type]

@@ -1,0 +1,71 @@
+"""The lifecycle as one table (paper 2.1): an absent row is a refusal that changes nothing.
+
+The fast-track edge is missing in the paper's figure and required by its section 3.2.1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from federation.artifacts import guards
+from federation.artifacts.artifact import State
+
+
+class Action(StrEnum):
+    """What can happen to an artifact."""
+
+    SUBMIT = "submit"
+    ACCEPT = "accept"
+    BEGIN_REVIEW = "begin_review"
+    REJECT = "reject"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Where an action leads, and the guard that must hold."""
+
+    to: State
+    guard: guards.Guard
+    condition: str
+    """The guard in a few words, for the diagram."""
+
+
+TRANSITIONS: Final[Mapping[tuple[State | None, Action], Row]] = {
+    (None, Action.SUBMIT): Row(
+        to=State.PROPOSED,
+        guard=guards.may_submit,
+        condition="admitted, r ≥ r_min, no exact duplicate, quota free",
+    ),
+    (State.PROPOSED, Action.ACCEPT): Row(
+        to=State.ACTIVE,
+        guard=guards.may_pass_fast,
+        condition="fast track: watched, and nobody objected",
+    ),
+    (State.PROPOSED, Action.BEGIN_REVIEW): Row(
+        to=State.UNDER_REVIEW,
+        guard=guards.may_begin_review,
+        condition="objection, high sensitivity, sandbox, or a flag",
+    ),
+    (State.UNDER_REVIEW, Action.ACCEPT): Row(
+        to=State.ACTIVE, guard=guards.may_accept, condition="quorum and V ≥ τ_accept"
+    ),
+    (State.UNDER_REVIEW, Action.REJECT): Row(
+        to=State.RETRACTED, guard=guards.may_reject, condition="quorum and V ≤ τ_reject"
+    ),
+    (State.UNDER_REVIEW, Action.TIMEOUT): Row(
+        to=State.RETRACTED,
+        guard=guards.may_time_out,
+        condition="void box, or too few ballots",
+    ),
+}
+
+
+def diagram() -> str:
+    """Draw the table as a Mermaid state diagram; the docs show nothing else."""
+    lines = ["stateDiagram-v2"]
+    for (origin, action), row in TRANSITIONS.items():
+        start = "[*]" if origin is None else origin.value
+        lines.append(f"    {start} --> {row.to.value}: {action.value} ({row.condition})")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,133 @@
+"""The two blobs of a cut: what a witness holds above the last cut, and where a cut stands.
+
+*Chains*: canonical `[[author, [[ids at p+1], [ids at p+2], …]]…]` by author, where p is the
+author's position in the last cut. More than one id at a place is a fork. *Positions*: canonical
+`[[author, seq, head]…]` by author: the last record of every chain that the cut contains. Both
+travel as blobs because they grow with the log (design: federation, witness of a cut).
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from federation.codec import LIMITS, decode, encode
+from federation.core import Code, Digest, IdentityId, PeerError, RecordId
+from federation.crypto import Domain, digest
+
+MOST_CHAINED: Final = 8_192
+"""Record ids in one chains blob."""
+
+Levels: TypeAlias = tuple[tuple[RecordId, ...], ...]
+"""Ids at p+1, p+2, …; each place in ascending order."""
+Chains: TypeAlias = Mapping[IdentityId, Levels]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """The last record of one author's chain that a cut contains."""
+
+    seq: int
+    head: RecordId
+
+
+Positions: TypeAlias = Mapping[IdentityId, Position]
+
+
+class _Chain(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    author: IdentityId
+    levels: Annotated[
+        tuple[Annotated[tuple[RecordId, ...], Meta(min_length=1)], ...], Meta(min_length=1)
+    ]
+
+
+class _Place(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    author: IdentityId
+    seq: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+    head: RecordId
+
+
+def blob_hash(blob: bytes) -> Digest:
+    """Name a blob."""
+    return digest(Domain.BLOB, blob)
+
+
+def chains_blob(
+    held: Mapping[IdentityId, Sequence[Sequence[RecordId]]],
+    *,
+    beacon: Digest,
+    most: int = MOST_CHAINED,
+) -> bytes:
+    """Encode what I hold above the last positions, at most `most` ids.
+
+    Whole authors are taken by SHA-256(beacon ‖ author) while they fit, so that honest members
+    with the same backlog name the same part of it. Only the first author may be cut short (at a
+    place in its chain): else a chain longer than the limit would never move.
+    """
+    ordered = sorted(held, key=lambda author: hashlib.sha256(beacon + author).digest())
+    taken: dict[IdentityId, Levels] = {}
+    left = most
+    for author in ordered:
+        levels = tuple(tuple(sorted(set(ids))) for ids in held[author])
+        if taken and sum(map(len, levels)) > left:
+            break
+        levels = _that_fit(levels, left)
+        if levels:
+            taken[author] = levels
+            left -= sum(map(len, levels))
+    return encode([(author, taken[author]) for author in sorted(taken)])
+
+
+def chains_from_blob(blob: bytes) -> Chains:
+    """Read a chains blob.
+
+    Raises PeerError TOO_LARGE or NOT_CANONICAL, also for more than 8,192 ids or for authors or ids
+    out of order.
+    """
+    rows = decode(blob, tuple[_Chain, ...], what="chains", most=LIMITS.blob)
+    _in_order([row.author for row in rows])
+    total = 0
+    for row in rows:
+        for ids in row.levels:
+            _in_order(ids)
+            total += len(ids)
+    if total > MOST_CHAINED:
+        raise _refused(f"it names {total} records, the limit is {MOST_CHAINED}", Code.TOO_LARGE)
+    return {row.author: row.levels for row in rows}
+
+
+def positions_blob(positions: Positions) -> bytes:
+    """Encode the positions of a cut."""
+    return encode(
+        [(author, positions[author].seq, positions[author].head) for author in sorted(positions)]
+    )
+
+
+def positions_from_blob(blob: bytes) -> Positions:
+    """Read the positions of a cut; raises PeerError TOO_LARGE or NOT_CANONICAL."""
+    rows = decode(blob, tuple[_Place, ...], what="positions", most=LIMITS.blob)
+    _in_order([row.author for row in rows])
+    return {row.author: Position(seq=row.seq, head=row.head) for row in rows}
+
+
+def _that_fit(levels: Levels, left: int) -> Levels:
+    fitting = 0
+    for ids in levels:
+        left -= len(ids)
+        if left < 0:
+            break
+        fitting += 1
+    return levels[:fitting]
+
+
+def _in_order(names: Sequence[bytes]) -> None:
+    if any(low >= high for low, high in pairwise(names)):
+        raise _refused("its names are not in ascending order", Code.NOT_CANONICAL)
+
+
+def _refused(why: str, code: Code) -> PeerError:
+    return PeerError("blob refused", why=why, fix="send it as its member encoded it", code=code)

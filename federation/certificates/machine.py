@@ -1,0 +1,292 @@
+"""`step`: one event in, a new state and actions out (design: federation, certificates).
+
+The machine stores what the event brings, then tries every rule until none applies any more.
+Losses are repaired here as well: my latest messages are repeated until the slot is final, and
+afterwards every message of the slot is answered with the certificate.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from federation.certificates import faults, leader, member, proofs
+from federation.certificates.desk import Desk, Pace
+from federation.certificates.events import (
+    Action,
+    Event,
+    FaultFound,
+    Received,
+    ReceivedCertificate,
+    ReceivedParts,
+    Reconcile,
+    Reconciled,
+    RecordsArrived,
+    Send,
+    Wake,
+    Wanted,
+    WindowEnded,
+)
+from federation.certificates.membership import Pinned
+from federation.certificates.messages import Heard, Promise, Propose, Step, Verify
+from federation.certificates.packets import (
+    MOST_PARTS,
+    MOST_WANTED,
+    CertificatePacket,
+    MessagePacket,
+    PartsPacket,
+)
+from federation.certificates.parts import Part, PartKind
+from federation.certificates.proofs import lock_hash
+from federation.certificates.state import SlotState, said_by, with_said
+from federation.certificates.turn import Turn, lock_part, value_part
+from federation.certificates.values import value_blobs
+from federation.core import Digest, InstanceId, Millis
+from federation.crypto import is_signed_by
+
+
+def step(  # noqa: PLR0917 # the six stand in the order of a sentence: who hears what, when, where
+    state: SlotState,
+    pinned: Pinned,
+    me: InstanceId | None,
+    event: Event,
+    now: Millis,
+    desk: Desk,
+    *,
+    pace: Pace,
+    verify: Verify = is_signed_by,
+) -> tuple[SlotState, tuple[Action, ...]]:
+    """Take one event; `me` is my voice, or None to follow the slot without signing in it.
+
+    Carry out the actions in order; after `Sign`, feed the signed message back before any other
+    event. After a restart feed one `Wake`. Raises PeerError if a certificate does not verify; the
+    state is then unchanged.
+    """
+    resend = state.resend_at is not None and now >= state.resend_at
+    turn = Turn(
+        state,
+        pinned,
+        me,
+        now,
+        desk,
+        pace=pace,
+        verify=verify,
+        retry=resend or isinstance(event, RecordsArrived),
+    )
+    _take(turn, event)
+    _settle(turn)
+    if turn.state.is_final:
+        return turn.state, tuple(turn.actions)
+    if resend or turn.state.resend_at is None:
+        if resend:
+            _repeat(turn)
+        turn.state = replace(turn.state, resend_at=now + pace.resend)
+    return turn.finish(_deadlines(turn))
+
+
+def _take(turn: Turn, event: Event) -> None:
+    match event:
+        case WindowEnded():
+            _end_window(turn)
+        case Reconciled():
+            _reconciled(turn, event)
+        case Received():
+            _receive(turn, event)
+        case ReceivedParts():
+            turn.offer(event.parts)
+        case ReceivedCertificate():
+            _receive_certificate(turn, event)
+        case Wanted():
+            _answer(turn, event)
+        case Wake():
+            turn.state = replace(turn.state, wake=None)
+        case RecordsArrived():
+            pass
+        case _:
+            assert_never(event)
+
+
+def _settle(turn: Turn) -> None:
+    """Apply every rule until none adds an action."""
+    before = -1
+    while before != len(turn.actions) and not turn.state.is_final:
+        before = len(turn.actions)
+        _complete_pending(turn)
+        member.certify(turn)
+        member.witness(turn)
+        member.promise_on_time(turn)
+        leader.propose(turn)
+        member.cosign(turn)
+        member.seal(turn)
+        member.start_timer(turn)
+
+
+def _end_window(turn: Turn) -> None:
+    if turn.state.window_ended is None and not turn.state.is_final:
+        turn.state = replace(turn.state, window_ended=turn.now)
+        _reconcile(turn)
+
+
+def _reconcile(turn: Turn) -> None:
+    left = tuple(
+        voice for voice in turn.pinned.others(turn.me) if voice not in turn.state.reconciled
+    )
+    if left and turn.may_sign:
+        turn.actions.append(Reconcile(voices=left))
+
+
+def _reconciled(turn: Turn, event: Reconciled) -> None:
+    ended = turn.state.window_ended
+    voices = turn.pinned.others(turn.me)
+    if ended is not None and event.began >= ended and event.voice in voices:
+        reconciled = turn.state.reconciled | {event.voice}
+        turn.state = replace(turn.state, reconciled=reconciled)
+
+
+def _receive(turn: Turn, event: Received) -> None:
+    heard, state = event.heard, turn.state
+    mine = event.sender == turn.me
+    if heard.voice == turn.me:
+        if not mine and heard.header.counter > state.counter:
+            state = replace(state, muted=True)
+        elif mine:
+            state = replace(state, counter=max(state.counter, heard.header.counter))
+        turn.state = state
+    if state.is_final:
+        if not mine:
+            _send_certificate(turn, event.sender, ())
+        return
+    turn.offer(event.parts, (heard,))
+    if isinstance(heard.body, Propose) and not member.is_shaped(
+        turn.pinned, heard.voice, heard.body
+    ):
+        return
+    _accuse(turn, heard)
+    _keep(turn, heard)
+
+
+def _keep(turn: Turn, heard: Heard) -> None:
+    key = (heard.header.step, heard.voice)
+    before = turn.state.said.get(key, ())
+    kept = with_said(before, heard, turn.state.fence)
+    turn.state = replace(turn.state, said={**turn.state.said, key: kept})
+    body = heard.body
+    if isinstance(body, Promise):
+        highest = max(body.fence, turn.state.highest.get(heard.voice, 0))
+        turn.state = replace(turn.state, highest={**turn.state.highest, heard.voice: highest})
+        if (
+            body.lock_fence is not None
+            and body.lock_digest is not None
+            and turn.pinned.leader(body.fence) == turn.me
+        ):
+            # The lock travels with the promise, and only the leader of the fence needs it.
+            turn.lock_for(body.lock_fence, body.lock_digest)
+    first = heard.header.step is Step.WITNESS and not before
+    if first and heard.voice != turn.me and not turn.state.witnessed and turn.may_sign:
+        turn.actions.append(Reconcile(voices=(heard.voice,)))
+
+
+def _accuse(turn: Turn, heard: Heard) -> None:
+    """Rule 7: two messages that no honest member signs both, once per voice."""
+    if heard.voice in turn.state.faulty:
+        return
+    for kind in Step:
+        for other in said_by(turn.state, kind, heard.voice):
+            why = faults.contradiction(other, heard)
+            if why is not None:
+                faulty = turn.state.faulty | {heard.voice}
+                turn.state = replace(turn.state, faulty=faulty)
+                turn.actions.append(FaultFound(a=other, b=heard, why=why))
+                return
+
+
+def _receive_certificate(turn: Turn, event: ReceivedCertificate) -> None:
+    if turn.state.is_final:
+        return
+    turn.offer(event.parts)
+    if turn.state.pending is None:
+        proofs.verify_certificate(event.certificate, turn.pinned, verify=turn.verify)
+        turn.state = replace(turn.state, pending=event.certificate)
+
+
+def _complete_pending(turn: Turn) -> None:
+    pending = turn.state.pending
+    if pending is None:
+        return
+    holders = tuple(seal.voice for seal in pending.seals)
+    blobs = [turn.blob(name, holders) for name in value_blobs(pending.value)]
+    if None not in blobs:
+        member.accept(turn, pending, tell=False)
+
+
+def _send_certificate(turn: Turn, to: InstanceId, parts: tuple[Part, ...]) -> None:
+    certificate = turn.state.certificate
+    if certificate is not None:
+        packet = CertificatePacket(certificate=certificate, parts=parts)
+        turn.actions.append(Send(to=to, packet=packet))
+
+
+def _answer(turn: Turn, event: Wanted) -> None:
+    """Hand over what was asked for and is held; once final, the certificate comes first."""
+    names = event.hashes[:MOST_WANTED]
+    parts = tuple(part for name in names for part in _part(turn, name))[:MOST_PARTS]
+    if turn.state.is_final:
+        _send_certificate(turn, event.sender, parts)
+        return
+    for name in names:
+        for heard in _message(turn, name):
+            packet = MessagePacket(raw=heard.raw, signature=heard.signature)
+            turn.actions.append(Send(to=event.sender, packet=packet))
+    if parts:
+        turn.actions.append(Send(to=event.sender, packet=PartsPacket(parts=parts)))
+
+
+def _message(turn: Turn, name: Digest) -> Iterator[Heard]:
+    for kept in (*turn.state.said.values(), tuple(turn.state.cited.values())):
+        yield from (heard for heard in kept if heard.hash == name)
+
+
+def _part(turn: Turn, name: Digest) -> Iterator[Part]:
+    yield from value_part(turn, name)
+    if name in turn.state.blobs:
+        yield Part(kind=PartKind.BLOB, content=turn.state.blobs[name])
+    if name in turn.state.locks:
+        yield lock_part(turn.state.locks[name])
+    elif turn.state.lock is not None and name == lock_hash(turn.state.lock):
+        yield lock_part(turn.state.lock)
+
+
+def _repeat(turn: Turn) -> None:
+    """Repeat my latest message of each kind, and the requests that nobody answered."""
+    if turn.state.window_ended is not None and not turn.state.witnessed:
+        _reconcile(turn)
+    if turn.me is None or not turn.pinned.others(turn.me):
+        return
+    for kind in Step:
+        for heard in said_by(turn.state, kind, turn.me)[-1:]:
+            packet = MessagePacket(
+                raw=heard.raw, signature=heard.signature, parts=_companions(turn, heard)
+            )
+            turn.actions.append(Send(to=None, packet=packet))
+
+
+def _companions(turn: Turn, heard: Heard) -> tuple[Part, ...]:
+    """Give the small parts that travel with a message; blobs are sent on request."""
+    match heard.body:
+        case Promise(lock_fence=int(fence), lock_digest=bytes(digest)):
+            lock = turn.lock_for(fence, digest)
+            return (*(() if lock is None else (lock_part(lock),)), *value_part(turn, digest))
+        case Propose(digest=digest, lock=name):
+            lock = None if name is None else turn.state.locks.get(name)
+            return (*(() if lock is None else (lock_part(lock),)), *value_part(turn, digest))
+        case _:
+            return ()
+
+
+def _deadlines(turn: Turn) -> list[Millis]:
+    state, pace = turn.state, turn.pace
+    deadlines = [] if state.resend_at is None else [state.resend_at]
+    if state.fence_since is not None:
+        deadlines.append(state.fence_since + member.timer_of(state.fence, pace.leader_timer))
+    if state.gathered_since is not None and state.proposed < 0:
+        deadlines.append(state.gathered_since + pace.grace)
+    return deadlines

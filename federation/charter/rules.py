@@ -1,0 +1,177 @@
+"""Relations that a working charter keeps: order of its numbers, a genesis that fits together.
+
+Everything here is an error: such a realm would not work or could not be checked by others.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from federation.charter.duration import spell
+from federation.charter.findings import Finding, FindingCode, error
+from federation.charter.presets import TEST
+from federation.charter.schema import Charter, Genesis
+from federation.charter.units import HOUR, MINUTE, SECOND
+
+_LEAST_IN_EARNEST: Final = (
+    ("timing", "epoch", 10 * MINUTE),
+    ("timing", "cut_min", 10 * SECOND),
+    ("timing", "leader_timer", 500),
+    ("review", "fast_low", 10 * MINUTE),
+    ("review", "fast_high", 10 * MINUTE),
+    ("review", "deliberate", 5 * MINUTE),
+    ("review", "commit", 5 * MINUTE),
+    ("review", "reveal", 5 * MINUTE),
+    ("review", "deadline", HOUR),
+)
+"""Shorter windows do not outlast clock differences and delivery over the internet."""
+
+
+def broken_rules(charter: Charter) -> Iterator[Finding]:
+    """Yield every relation that does not hold; values are within their ranges already."""
+    yield from _order(charter)
+    yield from _deadline(charter)
+    yield from _genesis(charter.genesis)
+    yield from _topics(charter)
+    yield from _available(charter)
+    yield from _test_only(charter)
+
+
+def _order(charter: Charter) -> Iterator[Finding]:
+    timing, review, trust = charter.timing, charter.review, charter.trust
+    pairs = (
+        ("timing.cut_min", timing.cut_min, "timing.epoch", timing.epoch),
+        ("review.q_min", review.q_min, "review.k", review.k),
+        ("review.k", review.k, "review.list_most", review.list_most),
+        ("review.tau_reject + 1", review.tau_reject + 1, "review.tau_accept", review.tau_accept),
+        ("review.commit_min", review.commit_min, "review.commit", review.commit),
+        ("trust.w_min", trust.w_min, "trust.w_max", trust.w_max),
+        ("trust.b_floor", trust.b_floor, "trust.prior_b", trust.prior_b),
+        ("trust.farm_source_cap", trust.farm_source_cap, "trust.farm_cap", trust.farm_cap),
+        (
+            "trust.tier1_interactions",
+            trust.tier1_interactions,
+            "trust.tier2_interactions",
+            trust.tier2_interactions,
+        ),
+        ("trust.tier1_r", trust.tier1_r, "trust.tier2_r", trust.tier2_r),
+        (
+            "trust.evidence.vote_weak",
+            trust.evidence.vote_weak,
+            "trust.evidence.vote_strong",
+            trust.evidence.vote_strong,
+        ),
+    )
+    for low_name, low, high_name, high in pairs:
+        if low > high:
+            yield error(
+                FindingCode.ORDER,
+                f"{low_name} is {low}, above {high_name}, which is {high}",
+                why=f"{low_name} may not exceed {high_name}",
+                fix=f"lower {low_name} or raise {high_name}",
+            )
+
+
+def _deadline(charter: Charter) -> Iterator[Finding]:
+    review = charter.review
+    needed = review.fast_low + review.deliberate + 2 * review.commit
+    if review.deadline < needed:
+        yield error(
+            FindingCode.DEADLINE,
+            f"rounds are void after {spell(review.deadline)}, but a slow one needs {spell(needed)}",
+            why="fast window, deliberation and a widened box must fit before the deadline",
+            fix="raise review.deadline or shorten those phases",
+        )
+
+
+def _genesis(genesis: Genesis) -> Iterator[Finding]:
+    instances = [member.instance for member in genesis.instances]
+    agents = [founder.agent for founder in genesis.founders]
+    lists = {
+        "instances": instances,
+        "operators": list(genesis.operators),
+        "founders": agents,
+        "records": list(genesis.records),
+        "seeds": list(genesis.seeds or ()),
+    }
+    for name, ids in lists.items():
+        if not _strictly_rising(ids):
+            yield _wrong(f"genesis.{name} is not sorted without repeats", "sort it by id")
+    if len({member.key for member in genesis.instances}) < len(instances):
+        yield _wrong("two founding instances share one key", "give each instance its own key")
+    known = set(genesis.operators)
+    answerable = [(row.instance, row.operator) for row in genesis.instances]
+    answerable += [(row.agent, row.operator) for row in genesis.founders]
+    for name_id, operator in answerable:
+        if operator not in known:
+            yield _wrong(
+                f"the operator of {name_id[:6].hex()} is not in genesis.operators", "list it there"
+            )
+    for founder in genesis.founders:
+        if founder.instance not in instances:
+            yield _wrong(
+                f"founder {founder.agent[:6].hex()} was admitted by no founding instance",
+                "name a founding instance",
+            )
+        if list(founder.badges) != sorted(set(founder.badges)):
+            yield _wrong(
+                f"badges of founder {founder.agent[:6].hex()} are not sorted without repeats",
+                "sort them",
+            )
+    if not set(genesis.seeds or ()) <= set(agents):
+        yield _wrong("a seed is not a founder", "choose seeds among the founders")
+    missing = (set(instances) | known | set(agents)) - set(genesis.records)
+    if missing:
+        yield _wrong(
+            f"{len(missing)} inceptions are not in genesis.records",
+            "list every inception: an identity's id is the id of its inception",
+        )
+
+
+def _topics(charter: Charter) -> Iterator[Finding]:
+    prefixes = [row.prefix for row in charter.review.topics]
+    if not _strictly_rising([prefix.encode() for prefix in prefixes]):
+        yield error(
+            FindingCode.ORDER,
+            "review.topics is not sorted by prefix without repeats",
+            why="a prefix classed twice would have no certain sensitivity",
+            fix="sort the classes and keep one per prefix",
+        )
+
+
+def _available(charter: Charter) -> Iterator[Finding]:
+    chosen = (
+        ("trust.competence", charter.trust.competence, "agreement"),
+        ("trust.voting", charter.trust.voting, "ticketed"),
+    )
+    for name, value, only in chosen:
+        if value != only:
+            yield error(
+                FindingCode.NOT_AVAILABLE,
+                f"{name} is {value}",
+                why="this version does not implement it",
+                fix=f"choose {only}",
+            )
+
+
+def _test_only(charter: Charter) -> Iterator[Finding]:
+    if charter.preset == TEST:
+        return
+    for section, field, least in _LEAST_IN_EARNEST:
+        value: int = getattr(getattr(charter, section), field)
+        if 0 < value < least:
+            yield error(
+                FindingCode.TEST_ONLY,
+                f"{section}.{field} is {spell(value)}",
+                why=f"outside the preset {TEST} it must be at least {spell(least)}: windows "
+                "have to outlast clock differences and delivery",
+                fix=f"lengthen it, or start from the preset {TEST}",
+            )
+
+
+def _strictly_rising(ids: Sequence[bytes]) -> bool:
+    return all(a < b for a, b in pairwise(ids))
+
+
+def _wrong(what: str, fix: str) -> Finding:
+    return error(FindingCode.GENESIS, what, why="the founders must fit together for cut 0", fix=fix)

@@ -1,0 +1,50 @@
+"""The world of a node and the one function that changes it.
+
+`founding`      sign the genesis records of a new realm, build its charter
+`world`         log, certified state, live rounds and slots, own signatures: `begin`
+`orchestrator`  `step(world, input, now) -> effects`, `start`
+`inputs`        everything that can happen
+`effects`       everything that can be asked of the outside
+`turn`          one step in progress
+`intake`        records that arrive
+`agreement`     driving the certificate machines
+`desks`         what the agreement asks of the world
+`progress`      what becomes of final certificates
+`finality`      certificates as records
+`rounds`        rounds as this node lives them
+`state`         the certified world at a cut
+`fold`          one cut folded into it
+`epochs`        what moves at a tick
+`rows`          rows of the world digest
+`digest`        the digest itself
+"""
+
+from federation.protocol.founding import (
+    FounderSpec,
+    Founding,
+    FoundingSpec,
+    Keys,
+    found,
+    incept,
+)
+from federation.protocol.orchestrator import start, step
+from federation.protocol.rounds import Round
+from federation.protocol.state import State
+from federation.protocol.world import LiveSlot, Me, World, begin
+
+__all__ = [
+    "FounderSpec",
+    "Founding",
+    "FoundingSpec",
+    "Keys",
+    "LiveSlot",
+    "Me",
+    "Round",
+    "State",
+    "World",
+    "begin",
+    "found",
+    "incept",
+    "start",
+    "step",
+]

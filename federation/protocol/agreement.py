@@ -1,0 +1,324 @@
+"""Drive the live slots: feed events to the certificate machines and carry out what they ask.
+
+A signature takes its counter, is journalled, is sent, and is heard by the machine itself, in that
+order (design: federation, what a member stores). A slot opens when the certificate that starts
+its phase is stored here; what arrived for it earlier is fed to it then.
+"""
+
+from federation import certificates
+from federation.certificates import (
+    CertificateEntry,
+    CertificatePacket,
+    CutSlot,
+    Event,
+    FaultFound,
+    Heard,
+    LockEntry,
+    MessagePacket,
+    Pace,
+    Part,
+    PartKind,
+    Received,
+    ReceivedCertificate,
+    RecordsArrived,
+    RoundSlot,
+    SignedEntry,
+    Slot,
+    SlotState,
+    WantPacket,
+    WindowEnded,
+    event_of,
+    hear,
+    message_for,
+    packet_bytes,
+    packet_from_bytes,
+    restore,
+    signing_payload,
+    slot_key,
+)
+from federation.certificates.values import value_blobs
+from federation.core import Code, Millis, PeerError, PublicKey, Signature
+from federation.protocol import effects, finality
+from federation.protocol.desks import desk_of
+from federation.protocol.inputs import Packet
+from federation.protocol.turn import Turn
+from federation.protocol.world import LiveSlot, World
+from federation.records import LogFault, SignedMessage
+from federation.review import length, may_close_early
+
+
+def open_slot(turn: Turn, slot: Slot) -> None:
+    """Begin a slot: its window starts now, or when it did before a restart."""
+    world = turn.world
+    key = slot_key(slot)
+    pinned = world.pinned(slot)
+    if pinned is None or key in world.slots:
+        return
+    started = world.starts.get(key)
+    if started is None:
+        started = world.starts[key] = turn.now
+        turn.effects.append(effects.StoreStart(slot=key, at=started))
+    entries = world.journal.pop(key, ())
+    me = world.me.instance if world.me else None
+    state = restore(pinned, me, entries, verify=world.verify) if me and entries else SlotState()
+    live = world.slots[key] = LiveSlot(pinned=pinned, state=state, started=started)
+    world.pins[key] = pinned
+    turn.wake_at(started + earliest(world, slot))
+    turn.wake_at(started + latest(world, slot))
+    if state.certificate is not None:
+        turn.finals.append((state.certificate, ()))
+    elif entries:
+        feed(turn, slot, certificates.Wake())
+    for name in world.unproven.pop(key, []):
+        record = world.log.get(name)
+        certificate = finality.proven(world, record) if record else None
+        if record is not None and certificate is not None:
+            world.filed.setdefault(key, name)
+            feed(turn, slot, ReceivedCertificate(certificate=certificate, sender=record.author))
+    waiting = [packet for early, packet in world.early if early == key]
+    if waiting:
+        world.early = type(world.early)(
+            (one for one in world.early if one[0] != key), maxlen=world.early.maxlen
+        )
+        for packet in waiting:
+            receive(turn, packet)
+    check_window(turn, live)
+
+
+def earliest(world: World, slot: Slot) -> Millis:
+    """Give the shortest window of a slot in ms."""
+    match slot:
+        case CutSlot():
+            return world.charter.timing.cut_min
+        case RoundSlot():
+            return world.rounds[slot.round_id].pin.charter.review.commit_min
+
+
+def latest(world: World, slot: Slot) -> Millis:
+    """Give the longest window of a slot in ms, from its start."""
+    match slot:
+        case CutSlot():
+            return world.charter.timing.epoch
+        case RoundSlot():
+            return length(slot.phase, world.rounds[slot.round_id].pin)
+
+
+def check_window(turn: Turn, live: LiveSlot) -> None:
+    """Tell the machine once that the window of its phase has ended here."""
+    world = turn.world
+    if live.ended or world.is_silent(live.slot) or not is_over(world, live, turn.now):
+        return
+    live.ended = True
+    feed(turn, live.slot, WindowEnded())
+
+
+def is_over(world: World, live: LiveSlot, now: Millis) -> bool:
+    """Tell whether a slot's window has run out, or may close early by what is held here."""
+    slot = live.slot
+    elapsed = now - live.started
+    match slot:
+        case CutSlot():
+            timing = world.charter.timing
+            epoch_over = now - world.ticked_at >= timing.epoch
+            return elapsed >= timing.cut_min and (epoch_over or bool(world.triggers))
+        case RoundSlot():
+            one = world.rounds[slot.round_id]
+            if one.phase is not slot.phase:
+                return False
+            if elapsed >= length(slot.phase, one.pin):
+                return True
+            held = one.qualified(world.log)
+            return may_close_early(slot.phase, one.pin, one.finals, held, elapsed)
+
+
+def receive(turn: Turn, packet: Packet) -> None:
+    """Take a peer's packet: to its slot, aside if that is not open yet, or refused."""
+    world = turn.world
+    try:
+        routed = packet_from_bytes(packet.packet)
+        if routed.realm != world.realm:
+            raise _refused("it belongs to another realm", Code.WRONG_REALM)
+        key = slot_key(routed.slot)
+        live = world.slots.get(key)
+        if live is None:
+            _answer_or_keep(
+                turn, key, packet, asks=not isinstance(routed.packet, CertificatePacket)
+            )
+            return
+        if routed.charter_hash != live.pinned.charter_hash:
+            raise _refused("it was sent under another charter", Code.WRONG_CHARTER)
+        event = event_of(routed.packet, packet.peer, live.pinned, verify=world.verify)
+    except PeerError as error:
+        turn.refuse(packet.peer, error)
+        return
+    if isinstance(event, Received):
+        _note(world, event.heard)
+    feed(turn, routed.slot, event)
+
+
+def feed(turn: Turn, slot: Slot, event: Event) -> None:
+    """Queue an event for a slot; `run` works the queue off."""
+    turn.events.append((slot_key(slot), event))
+
+
+def records_arrived(turn: Turn) -> None:
+    """Tell the slots that wait for records to look again."""
+    for live in list(turn.world.slots.values()):
+        if live.state.missing and not live.state.is_final:
+            feed(turn, live.slot, RecordsArrived())
+
+
+def run(turn: Turn) -> None:
+    """Work off the queue of events."""
+    while turn.events:
+        key, event = turn.events.popleft()
+        live = turn.world.slots.get(key)
+        if live is not None:
+            _step(turn, live, event)
+
+
+def _step(turn: Turn, live: LiveSlot, event: Event) -> None:
+    world = turn.world
+    timing = world.charter.timing
+    me = world.me.instance if world.me and not world.is_silent(live.slot) else None
+    try:
+        live.state, actions = certificates.step(
+            live.state,
+            live.pinned,
+            me,
+            event,
+            turn.now,
+            desk_of(world, live, turn.now),
+            pace=Pace(leader_timer=timing.leader_timer, grace=timing.grace, resend=timing.resend),
+            verify=world.verify,
+        )
+    except PeerError as error:
+        turn.refuse(getattr(event, "sender", None), error)
+        return
+    said = [one for action in actions for one in _perform(turn, live, action)]
+    # The machine hears what it signed before anything else happens to the slot.
+    turn.events.extendleft((slot_key(live.slot), one) for one in reversed(said))
+
+
+def _perform(turn: Turn, live: LiveSlot, action: certificates.Action) -> tuple[Received, ...]:
+    """Carry out one action; give what this instance said by it."""
+    key = slot_key(live.slot)
+    out = turn.effects
+    match action:
+        case certificates.Sign():
+            return (_sign(turn, live, action),)
+        case certificates.KeepLock():
+            _keep_parts(turn, action.parts)
+            out.append(
+                effects.StoreJournal(
+                    entry=LockEntry(
+                        slot=live.slot, lock=action.lock, value=action.value, parts=action.parts
+                    )
+                )
+            )
+        case certificates.KeepCertificate():
+            _keep_parts(turn, action.parts)
+            out.append(
+                effects.StoreJournal(
+                    entry=CertificateEntry(
+                        slot=live.slot, certificate=action.certificate, parts=action.parts
+                    )
+                )
+            )
+        case certificates.Send():
+            out.append(
+                effects.SendPacket(to=action.to, packet=packet_bytes(live.pinned, action.packet))
+            )
+        case certificates.Want():
+            packet = packet_bytes(live.pinned, WantPacket(hashes=action.hashes))
+            out.append(effects.SendPacket(to=action.voice, packet=packet))
+        case certificates.FetchRecords():
+            out.append(effects.FetchRecords(records=action.ids, voices=action.voices))
+        case certificates.Reconcile():
+            out.append(effects.Reconcile(slot=key, voices=action.voices))
+        case certificates.WakeAt():
+            turn.wake_at(action.at)
+        case certificates.Final():
+            turn.finals.append((action.certificate, action.parts))
+        case certificates.FaultFound():
+            _denounce(turn, action)
+    return ()
+
+
+def _sign(turn: Turn, live: LiveSlot, action: certificates.Sign) -> Received:
+    me = turn.world.me
+    assert me is not None, "an observer is never asked to sign"  # noqa: S101 # our own invariant
+    raw = message_for(live.pinned, me.instance, me.counter, action.body)
+    me.counter += 1
+    signature = me.signer.sign(signing_payload(raw))
+    heard = hear(raw, signature, live.pinned, verify=_own)
+    _note(turn.world, heard)
+    turn.effects += [
+        effects.StoreJournal(
+            entry=SignedEntry(slot=live.slot, raw=raw, signature=signature, parts=action.parts)
+        ),
+        effects.SendPacket(
+            to=None,
+            packet=packet_bytes(
+                live.pinned, MessagePacket(raw=raw, signature=signature, parts=action.parts)
+            ),
+        ),
+    ]
+    return Received(heard=heard, parts=action.parts, sender=me.instance)
+
+
+def _own(key: PublicKey, payload: bytes, signature: Signature) -> bool:
+    """Accept what was signed one line above."""
+    del key, payload, signature
+    return True
+
+
+def _keep_parts(turn: Turn, parts: tuple[Part, ...]) -> None:
+    for part in parts:
+        if part.kind is PartKind.BLOB:
+            turn.keep_blob(part.content)
+
+
+def _note(world: World, heard: Heard) -> None:
+    known = world.heard.get(heard.voice)
+    if known is None or known.header.counter < heard.header.counter:
+        world.heard[heard.voice] = heard
+
+
+def _denounce(turn: Turn, found: FaultFound) -> None:
+    """File a proof of fault, unless one against this voice is in the log already."""
+    world = turn.world
+    voice = found.a.voice
+    if voice in world.denounced or (world.me and voice == world.me.instance):
+        return
+    world.denounced.add(voice)
+    turn.effects.append(effects.Tell(event="fault", subject=voice))
+    turn.say(
+        LogFault(
+            a=SignedMessage(found.a.raw, found.a.signature),
+            b=SignedMessage(found.b.raw, found.b.signature),
+        )
+    )
+
+
+def _answer_or_keep(turn: Turn, key: bytes, packet: Packet, *, asks: bool) -> None:
+    """Answer for a slot that is long final, or keep the packet for one that opens later."""
+    world = turn.world
+    certificate = world.certificates.get(key)
+    if certificate is None:
+        world.early.append((key, packet))
+        return
+    pinned = world.pinned(certificate.slot)
+    if asks and pinned is not None:
+        answer = CertificatePacket(certificate=certificate, parts=blob_parts(world, certificate))
+        turn.effects.append(effects.SendPacket(to=packet.peer, packet=packet_bytes(pinned, answer)))
+
+
+def blob_parts(world: World, certificate: certificates.Certificate) -> tuple[Part, ...]:
+    """Give the blobs that a certificate's value names, as far as they are held."""
+    blobs = (world.blobs.get(name) for name in value_blobs(certificate.value))
+    return tuple(Part(kind=PartKind.BLOB, content=blob) for blob in blobs if blob is not None)
+
+
+def _refused(why: str, code: Code) -> PeerError:
+    return PeerError("packet refused", why=why, fix="join the realm it is meant for", code=code)

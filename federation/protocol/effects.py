@@ -1,0 +1,129 @@
+"""Everything the core can ask of the outside, as data (design: overview).
+
+A shell carries effects out **in order**: an effect that stores must be durable before the next
+one is performed, because what follows may be a signature over what was stored.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from federation.certificates import CertificateEntry, LockEntry, SignedEntry
+from federation.core import Digest, InstanceId, Millis, RecordId
+from federation.records import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRecord:
+    """Keep this record for ever; acknowledge its sender only afterwards."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreBlob:
+    """Keep these bytes, addressed by their hash."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreJournal:
+    """Keep an entry of the signing journal: what this instance signed, locked or saw certified."""
+
+    entry: SignedEntry | LockEntry | CertificateEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStart:
+    """Keep when a slot's window, or a round, began on this instance's own clock."""
+
+    slot: bytes
+    """Canonical bytes of the slot, or the round's id."""
+    at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSilence:
+    """Keep that this instance lost signed state: silent in rounds opened by cuts up to this."""
+
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """Send records on to the other instances, at once."""
+
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendPacket:
+    """Send a packet of the certificate protocol to one instance, or to all members (None)."""
+
+    to: InstanceId | None
+    packet: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconcile:
+    """Get all records that these instances hold; report each with `Reconciled` afterwards."""
+
+    slot: bytes
+    voices: tuple[InstanceId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchRecords:
+    """Get records that a certificate or a message names, from any of these instances."""
+
+    records: tuple[RecordId, ...]
+    voices: tuple[InstanceId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchBlob:
+    """Get a blob by its hash, from any of these instances."""
+
+    blob: Digest
+    voices: tuple[InstanceId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WakeAt:
+    """Call `step` with `Wake` at this time of the instance's own clock, or soon after."""
+
+    at: Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A peer sent something that the protocol refuses; score it down. Nothing was stored."""
+
+    peer: InstanceId | None
+    code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tell:
+    """Something happened that people or agents may want to know."""
+
+    event: str
+    subject: bytes
+
+
+Effect: TypeAlias = (
+    StoreRecord
+    | StoreBlob
+    | StoreJournal
+    | StoreStart
+    | StoreSilence
+    | Relay
+    | SendPacket
+    | Reconcile
+    | FetchRecords
+    | FetchBlob
+    | WakeAt
+    | Refused
+    | Tell
+)

@@ -1,0 +1,351 @@
+"""Fold one cut into the certified state (design: time, fold order).
+
+Inside a cut each stage runs by (author, seq): keys, forks, admissions · certificates, which end
+rounds · at a tick: evidence, trust, tiers · triggers, which open rounds. The caller has made sure
+that every record at or below the positions and every list of a contained certificate is held, so
+a fold never waits and never fails: what does not count gets a code and changes nothing else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from federation.artifacts import Submission, apply, in_round
+from federation.artifacts.transitions import Action
+from federation.certificates import Position, Positions
+from federation.charter import sensitivity_of
+from federation.core import Code, Digest, PeerError, RecordId, RefusedError, RoundId
+from federation.crypto import Domain, digest
+from federation.identity import verify_fork
+from federation.protocol import epochs, rows
+from federation.protocol.rounds import Round, open_round, opened_nonces
+from federation.protocol.state import Delegation, Identity, State
+from federation.records import (
+    AgentAdmit,
+    AgentDeclare,
+    AgentSubscribe,
+    CertificateFinal,
+    Delegate,
+    LogFork,
+    OperatorAdmit,
+    Propose,
+    Record,
+    Role,
+    Rotate,
+)
+from federation.replication import Log
+from federation.review import Ended, Finals, advance, next_phase, outcome_of
+
+RECOVERY_TICKS: Final = 72
+"""How long after a thief's rotation the recovery key can still undo it (design: identities)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contained:
+    """One cut, ready to be folded."""
+
+    number: int
+    digest: Digest
+    tick: bool
+    positions: Positions
+    secrets: tuple[bytes, ...]
+    """Opened beacon secrets, in member order."""
+    next_hashes: Mapping[bytes, Digest]
+    finals: Mapping[RoundId, Finals]
+    """Per round that the cut moves, the lists it contains with their closure."""
+    certified: frozenset[RecordId]
+    """Ids of the contained `certificate.final` records that verified."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """What a fold did that the live side must know."""
+
+    opened: tuple[Round, ...]
+    ended: tuple[RoundId, ...]
+
+
+def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]) -> Folded:
+    """Bring `state` from the cut before to `cut`."""
+    fresh = new_records(state, log, cut.positions)
+    state.cut, state.digest = cut.number, cut.digest
+    touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
+    agents_changed = _admissions(state, fresh)
+    ended = _certificates(state, cut, rounds, fresh)
+    _beacon(state, cut, ended)
+    if cut.tick:
+        epochs.tick(state)
+    if cut.tick or agents_changed or touched:
+        state.views = epochs.views(state)
+    opened = _triggers(state, fresh)
+    moved = [*(rounds[name] for name in cut.finals), *opened]
+    rows.update(
+        state,
+        identities=touched,
+        rounds=[one.pin.round for one in moved],
+        artifacts=[one.pin.artifact for one in moved],
+        agents=cut.tick or agents_changed,
+    )
+    return Folded(opened=opened, ended=tuple(ended))
+
+
+def new_records(state: State, log: Log, positions: Positions) -> list[Record]:
+    """List the records between the last cut and `positions`, by (author, seq)."""
+    found: list[Record] = []
+    for author in sorted(positions):
+        known = state.identities.get(author)
+        here = positions[author]
+        if known is None or known.head != here.head:
+            found += log.path(here.head, known.seq if known else -1)
+    return found
+
+
+def positions_of(state: State) -> Positions:
+    """Give the positions of the last cut."""
+    return {name: Position(seq=one.seq, head=one.head) for name, one in state.identities.items()}
+
+
+# Keys, forks, admissions --------------------------------------------------------------------
+
+
+def _keys(state: State, log: Log, positions: Positions) -> set[bytes]:
+    """Move every identity to its position; tell which moved in their keys or are new."""
+    changed: set[bytes] = set()
+    for author, here in positions.items():
+        known = state.identities.get(author)
+        if known is not None and known.head == here.head:
+            continue
+        entry = log.entry(here.head)
+        assert entry is not None, "the closure of a cut is held before it is folded"  # noqa: S101 # ours
+        keys = entry.keys
+        moved = known is None or known.keys is not keys
+        forked = known.forked_in if known else None
+        if known is not None and moved:
+            forked = _settled(state, log, known, log.path(here.head, known.seq))
+        state.identities[author] = Identity(
+            keys=keys,
+            seq=here.seq,
+            head=here.head,
+            forked_in=forked,
+            rotated_tick=state.tick if known is None or moved else known.rotated_tick,
+        )
+        if moved:
+            changed.add(author)
+    return changed
+
+
+def _settled(state: State, log: Log, known: Identity, path: list[Record]) -> int | None:
+    """Tell whether an identity is forked after new key events.
+
+    A rotation that picks a branch settles a fork. A recovery that comes more than 72 ticks after
+    the rotation it would undo does not count: which key is the owner's can no longer be told, so
+    the identity is barred as if it had forked.
+    """
+    forked = known.forked_in
+    late = state.tick - known.rotated_tick > RECOVERY_TICKS
+    for record in path:
+        entry = log.entry(record.id)
+        if isinstance(record.body, Rotate) and entry is not None:
+            if entry.keys.nullifies is not None and late:
+                forked = state.cut
+            elif record.body.picks is not None:
+                forked = None
+    return forked
+
+
+def _forks(state: State, log: Log, fresh: list[Record]) -> set[bytes]:
+    """Bar the authors of proven forks from rounds of later cuts; tell who is new among them."""
+    barred: set[bytes] = set()
+    for record in fresh:
+        if not isinstance(record.body, LogFork):
+            continue
+        known = state.identities.get(record.body.author)
+        try:
+            if known is None:
+                raise _unknown_author()
+            head = known.head
+            fork = verify_fork(
+                state.realm,
+                record.body,
+                key_of=lambda author, said, head=head: log.key_of(author, said, below=head),  # type: ignore[misc]
+            )
+        except PeerError as error:
+            state.refused[record.id] = error.code
+            continue
+        # A rotation already contained may have picked a branch at or above the fork.
+        if known.forked_in is None and not _has_picked(log, known, fork.seq):
+            state.identities[record.body.author] = replace(known, forked_in=state.cut)
+            barred.add(record.body.author)
+    return barred
+
+
+def _has_picked(log: Log, known: Identity, seq: int) -> bool:
+    return any(
+        isinstance(record.body, Rotate) and record.body.picks is not None
+        for record in log.path(known.head, seq)
+    )
+
+
+def _unknown_author() -> PeerError:
+    return PeerError(
+        "fork proof does not count",
+        why="no cut contains its author",
+        fix="file it again once a cut does",
+        code=Code.NOT_PROVEN,
+    )
+
+
+def _admissions(state: State, fresh: list[Record]) -> bool:
+    for record in fresh:
+        if isinstance(record.body, Delegate):
+            state.delegations[record.id] = Delegation(operator=record.author, body=record.body)
+    changed = False
+    for record in fresh:
+        match record.body:
+            case OperatorAdmit():
+                _admit_operator(state, record, record.body)
+            case AgentAdmit():
+                changed |= _admit_agent(state, record, record.body)
+            case AgentDeclare() | AgentSubscribe():
+                changed |= _note(state, record)
+            case _:
+                pass
+    return changed
+
+
+def _admit_operator(state: State, record: Record, body: OperatorAdmit) -> None:
+    known = state.identities.get(body.operator)
+    if record.author not in state.instances:
+        state.refused[record.id] = Code.NOT_ELIGIBLE
+    elif known is None or known.keys.role is not Role.OPERATOR or known.keys.revoked:
+        state.refused[record.id] = Code.NOT_ADMITTED
+    else:
+        state.operators.add(body.operator)
+
+
+def _admit_agent(state: State, record: Record, body: AgentAdmit) -> bool:
+    known = state.identities.get(body.agent)
+    word = state.delegations.get(body.delegate)
+    if record.author not in state.instances:
+        state.refused[record.id] = Code.NOT_ELIGIBLE
+    elif (
+        known is None
+        or known.keys.role is not Role.AGENT
+        or known.keys.revoked
+        or body.operator not in state.operators
+    ):
+        state.refused[record.id] = Code.NOT_ADMITTED
+    elif (
+        word is None
+        or word.operator != body.operator
+        or word.body.agent != body.agent
+        or (word.body.until is not None and word.body.until < state.cut)
+    ):
+        state.refused[record.id] = Code.NOT_PROVEN
+    elif body.agent in state.agents:
+        state.refused[record.id] = Code.DUPLICATE
+    else:
+        state.agents[body.agent] = epochs.newcomer(
+            state, body.agent, operator=body.operator, instance=record.author
+        )
+        return True
+    return False
+
+
+def _note(state: State, record: Record) -> bool:
+    agent = state.agents.get(record.author)
+    if agent is None:
+        state.refused[record.id] = Code.NOT_ADMITTED
+        return False
+    if isinstance(record.body, AgentDeclare):
+        state.agents[record.author] = replace(agent, declared=record.body)
+    elif isinstance(record.body, AgentSubscribe):
+        state.agents[record.author] = replace(agent, offer=record.body)
+    return True
+
+
+# Certificates -------------------------------------------------------------------------------
+
+
+def _certificates(
+    state: State, cut: Contained, rounds: Mapping[RoundId, Round], fresh: list[Record]
+) -> list[RoundId]:
+    """Bring artifacts to where the contained lists lead; tell which rounds ended."""
+    for record in fresh:
+        if isinstance(record.body, CertificateFinal) and record.id not in cut.certified:
+            state.refused[record.id] = Code.NOT_PROVEN
+    ended = []
+    for name in sorted(cut.finals):
+        finals = cut.finals[name]
+        pin = rounds[name].pin
+        state.decided[name] = tuple(final.digest for final in finals.values())
+        artifact = state.artifacts[pin.artifact]
+        state.artifacts[pin.artifact] = advance(artifact, pin, finals)
+        came_to = next_phase(pin, finals)
+        if isinstance(came_to, Ended):
+            verdict = came_to.verdict
+            outcome = outcome_of(pin, finals, verdict, state.tick + 1)
+            state.pending.append((outcome, verdict))
+            ended.append(name)
+    return ended
+
+
+def _beacon(state: State, cut: Contained, ended: list[RoundId]) -> None:
+    nonces = [nonce for name in ended for nonce in opened_nonces(cut.finals[name])]
+    state.beacon = digest(Domain.BEACON, state.beacon, *cut.secrets, *nonces)
+    state.next_hashes = dict(cut.next_hashes)
+
+
+# Triggers -----------------------------------------------------------------------------------
+
+
+def _triggers(state: State, fresh: list[Record]) -> tuple[Round, ...]:
+    opened = []
+    for record in fresh:
+        if isinstance(record.body, Propose):
+            try:
+                artifact = apply(None, Action.SUBMIT, submission(state, record, record.body))
+            except RefusedError as error:
+                state.refused[record.id] = error.code
+                continue
+            agent = state.agents[record.author]
+            tick, used = agent.proposed
+            used = used + 1 if tick == state.tick else 1
+            state.agents[record.author] = replace(agent, proposed=(state.tick, used))
+            state.texts[artifact.text_id] = artifact.id
+            one = open_round(state, artifact)
+            state.artifacts[artifact.id] = advance(in_round(artifact, one.pin.round), one.pin, {})
+            state.decided[one.pin.round] = ()
+            opened.append(one)
+    return tuple(opened)
+
+
+def submission(state: State, record: Record, body: Propose) -> Submission:
+    """Collect the facts of a proposal in this world; also asked by the door before signing."""
+    agent = state.agents.get(record.author)
+    review, quotas = state.charter.review, state.charter.quotas
+    tick, used = agent.proposed if agent else (state.tick, 0)
+    first = state.texts.get(body.text_id)
+    return Submission(
+        id=record.id,
+        author=record.author,
+        author_operator=agent.operator if agent else bytes(32),
+        home=agent.instance if agent else bytes(32),
+        topics=body.topics,
+        sensitivity=sensitivity_of(review, body.topics),
+        text_id=body.text_id,
+        cut=state.cut,
+        admitted=agent is not None,
+        suspended=is_barred(state, record.author),
+        r=agent.r if agent else 0,
+        r_min=review.r_min,
+        duplicate_of=first if first != record.id else None,
+        used=used if tick == state.tick else 0,
+        quota=quotas.proposals_epoch if agent and agent.tier else quotas.sandbox_epoch,
+    )
+
+
+def is_barred(state: State, agent: bytes) -> bool:
+    """Tell whether an identity is forked or revoked in this world."""
+    known = state.identities.get(agent)
+    return known is None or known.forked_in is not None or known.keys.revoked

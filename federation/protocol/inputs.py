@@ -1,0 +1,60 @@
+"""Everything that can happen to a node's protocol, as data."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from federation.core import InstanceId, Millis, Signature
+from federation.records import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrived:
+    """Parsed records came from a peer, or were signed here (`peer` None)."""
+
+    records: tuple[Record, ...]
+    peer: InstanceId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """A packet of the certificate protocol came from a peer."""
+
+    packet: bytes
+    peer: InstanceId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobArrived:
+    """Bytes that were asked for by their hash."""
+
+    content: bytes
+    peer: InstanceId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """All records that `voice` held when asked are here, as far as this slot is concerned."""
+
+    slot: bytes
+    voice: InstanceId
+    began: Millis
+    """When the comparison began, on this instance's clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """A peer said hello: how far it is, and the latest message of ours that it has seen."""
+
+    voice: InstanceId
+    cut: int
+    """Number of the cut it has reached."""
+    seen: tuple[bytes, Signature] | None
+    """That message and our signature under it: a claim without them proves nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wake:
+    """Time has passed."""
+
+
+Input: TypeAlias = Arrived | Packet | BlobArrived | Reconciled | Met | Wake

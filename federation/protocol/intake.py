@@ -1,0 +1,93 @@
+"""Records that arrive: stored, relayed, and shown to whatever waits for them (design: the log).
+
+Known ids are dropped before anything is verified; what the log refuses costs the sender; what it
+accepts is stored, relayed at once and shown to its round, to the next cut, and to certificates
+that lacked it. Nothing here decides whether a record counts.
+"""
+
+from federation.certificates import CutSlot
+from federation.core import Code, InstanceId, PeerError, RoundId
+from federation.identity import fork_proof
+from federation.protocol import agreement, effects, progress
+from federation.protocol.inputs import Arrived
+from federation.protocol.turn import Turn
+from federation.protocol.world import World
+from federation.records import Kind, LogFork, Propose, Record
+from federation.replication import Added, Waiting, round_of
+
+
+def take(turn: Turn, arrived: Arrived) -> None:
+    """Take in records from a peer, or from this instance's own agents."""
+    added: list[Record] = []
+    for record in arrived.records:
+        added += _add(turn, record, arrived.peer)
+    if added:
+        turn.keep(tuple(added))
+        show(turn, added)
+
+
+def show(turn: Turn, added: list[Record]) -> None:
+    """Show newly stored records to whatever may have waited for them."""
+    world = turn.world
+    rounds: set[RoundId] = set()
+    for record in added:
+        name = round_of(record)
+        if name in world.rounds:
+            rounds.add(name)
+        if isinstance(record.body, Propose) and world.is_admitted(record.author):
+            world.triggers.add(record.id)
+        progress.learn(turn, record)
+        _denounce_fork(turn, record)
+    for one in list(world.rounds.values()):
+        if one.verdict is None and len(one.certified) > len(one.finals):
+            progress.move(turn, one)
+    agreement.records_arrived(turn)
+    progress.try_cut(turn)
+    for live in list(world.slots.values()):
+        if isinstance(live.slot, CutSlot) or live.slot.round_id in rounds:
+            agreement.check_window(turn, live)
+
+
+def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, ...]:
+    world = turn.world
+    if record.id in world.log and record.text_raw is None:
+        return ()
+    room = None
+    if not world.is_admitted(record.author):
+        room = world.charter.quotas.unadmitted_records
+    try:
+        result = world.log.add(record, room=room)
+    except PeerError as error:
+        turn.refuse(peer, error)
+        return ()
+    match result:
+        case Added():
+            return result.records
+        case Waiting():
+            if result.code is Code.WAITS_FOR_PREV and peer is not None:
+                turn.effects.append(effects.FetchRecords(records=(result.missing,), voices=(peer,)))
+            return ()
+        case _:
+            return ()
+
+
+def _denounce_fork(turn: Turn, record: Record) -> None:
+    """File the proof when a record turns out to be the second at its place, once per place."""
+    world = turn.world
+    if record.prev is None or not world.log.is_forked(record.author):
+        return
+    rivals = [
+        rival
+        for name in world.log.ids_at(record.author, record.seq)
+        if name != record.id and (rival := world.log.get(name)) and rival.prev == record.prev
+    ]
+    if rivals and not _is_filed(world, record.author):
+        turn.effects.append(effects.Tell(event="fork", subject=record.author))
+        turn.say(fork_proof(rivals[0], record))
+
+
+def _is_filed(world: World, author: bytes) -> bool:
+    return any(
+        isinstance(one.body, LogFork) and one.body.author == author
+        for one in world.log.by_kind(Kind.LOG_FORK)
+    )

@@ -1,0 +1,232 @@
+"""What becomes of final certificates: rounds move on, cuts are folded, new slots open.
+
+A certificate acts as soon as its *closure* is held: the records that its list names and, for a
+cut, every record at or below its positions and the earlier lists of every round that it moves.
+Until then the node asks for what is missing and keeps everything as it was.
+"""
+
+from dataclasses import dataclass
+
+from federation.certificates import (
+    Certificate,
+    CutSlot,
+    CutValue,
+    Part,
+    PartKind,
+    Positions,
+    ReceivedCertificate,
+    RoundSlot,
+    positions_from_blob,
+    slot_from_plain,
+    slot_key,
+)
+from federation.codec import decode_plain
+from federation.core import InstanceId, PeerError, RecordId, RoundId
+from federation.protocol import agreement, effects, finality
+from federation.protocol.fold import Contained, fold, new_records, positions_of
+from federation.protocol.rounds import Round
+from federation.protocol.rows import world_digest
+from federation.protocol.turn import Turn
+from federation.protocol.world import World
+from federation.records import CertificateFinal, Record
+from federation.review import Ended, Finals, next_phase
+
+
+def settle(turn: Turn) -> None:
+    """Work until nothing moves any more: slot events, final certificates, the next cut."""
+    while turn.events or turn.finals:
+        agreement.run(turn)
+        while turn.finals:
+            certificate, parts = turn.finals.popleft()
+            _final(turn, certificate, parts)
+    finality.file_due(turn)
+
+
+def _final(turn: Turn, certificate: Certificate, parts: tuple[Part, ...]) -> None:
+    world = turn.world
+    key = slot_key(certificate.slot)
+    world.certificates[key] = certificate
+    for part in parts:
+        if part.kind is PartKind.BLOB:
+            turn.keep_blob(part.content)
+    slot = certificate.slot
+    if isinstance(slot, RoundSlot):
+        one = world.rounds[slot.round_id]
+        value = certificate.value
+        assert not isinstance(value, CutValue), "values are read by their slot"  # noqa: S101 # ours
+        one.certified[slot.phase] = (value, certificate.digest)
+        move(turn, one)
+    else:
+        try_cut(turn)
+
+
+def move(turn: Turn, one: Round) -> None:
+    """Bring a round to where its certified lists lead."""
+    world = turn.world
+    missing = one.missing(world.log)
+    if missing:
+        voices = tuple(member.voice for member in one.seats)
+        turn.effects.append(effects.FetchRecords(records=missing, voices=voices))
+    before = set(one.finals)
+    one.settle(world.log)
+    for phase in one.finals:
+        if phase not in before:
+            finality.schedule(turn, RoundSlot(round_id=one.pin.round, phase=phase))
+    came_to = next_phase(one.pin, one.finals)
+    if isinstance(came_to, Ended):
+        if one.verdict is None:
+            one.phase, one.verdict = None, came_to.verdict
+            turn.effects.append(effects.Tell(event="verdict", subject=one.pin.round))
+    elif one.phase is not came_to:
+        one.phase, one.judged = came_to, {}
+        turn.effects.append(effects.Tell(event=f"phase.{came_to.value}", subject=one.pin.round))
+        agreement.open_slot(turn, RoundSlot(round_id=one.pin.round, phase=came_to))
+    if before != set(one.finals):
+        try_cut(turn)
+
+
+def try_cut(turn: Turn) -> None:
+    """Fold the next cut if its certificate and its whole closure are held."""
+    world = turn.world
+    slot = CutSlot(number=world.state.cut + 1, previous=world.state.digest)
+    certificate = world.certificates.get(slot_key(slot))
+    if certificate is None or not isinstance(certificate.value, CutValue):
+        return
+    signers = tuple(seal.voice for seal in certificate.seals)
+    contained = _closure(turn, certificate, certificate.value, signers)
+    if contained is None:
+        return
+    folded = fold(world.state, world.log, contained, world.rounds)
+    world.positions = positions_of(world.state)
+    world.digest = world_digest(world.state)
+    _tidy(world, contained, folded.ended)
+    finality.schedule(turn, slot)
+    turn.effects.append(effects.Tell(event="cut", subject=contained.digest))
+    after = CutSlot(number=contained.number + 1, previous=contained.digest)
+    agreement.open_slot(turn, after)
+    if contained.tick:
+        world.ticked_at = world.starts[slot_key(after)]
+    for one in folded.opened:
+        one.opened_at = world.starts.setdefault(one.pin.round, turn.now)
+        turn.effects.append(effects.StoreStart(slot=one.pin.round, at=one.opened_at))
+        world.rounds[one.pin.round] = one
+        turn.effects.append(effects.Tell(event="round", subject=one.pin.round))
+        move(turn, one)
+
+
+def begin_cuts(turn: Turn) -> None:
+    """Open the slot of the first cut."""
+    world = turn.world
+    agreement.open_slot(turn, CutSlot(number=world.state.cut + 1, previous=world.state.digest))
+
+
+def _tidy(world: World, cut: Contained, ended: tuple[RoundId, ...]) -> None:
+    """Forget what a certified cut has made superfluous; certificates and pins stay."""
+    closed = set(ended)
+    for key, live in list(world.slots.items()):
+        slot = live.slot
+        old = slot.number < cut.number if isinstance(slot, CutSlot) else slot.round_id in closed
+        if old:
+            del world.slots[key]
+    world.triggers = {
+        name
+        for name in world.triggers
+        if (record := world.log.get(name)) is not None and not is_contained(world, record)
+    }
+
+
+def is_contained(world: World, record: Record) -> bool:
+    """Tell whether the last cut contains a record."""
+    here = world.positions.get(record.author)
+    return (
+        here is not None and record.seq <= here.seq and world.log.is_ancestor(record.id, here.head)
+    )
+
+
+@dataclass(slots=True)
+class _Moved:
+    """How far a round is moved by the contained certificates."""
+
+    finals: dict[RoundId, Finals]
+    certified: set[RecordId]
+    waits: bool = False
+
+
+def _closure(
+    turn: Turn, certificate: Certificate, value: CutValue, signers: tuple[InstanceId, ...]
+) -> Contained | None:
+    world = turn.world
+    blob = world.blobs.get(value.positions)
+    if blob is None:
+        turn.effects.append(effects.FetchBlob(blob=value.positions, voices=signers))
+        return None
+    positions = positions_from_blob(blob)
+    heads = [here.head for here in positions.values()]
+    missing = tuple(head for head in heads if head not in world.log)
+    if missing:
+        turn.effects.append(effects.FetchRecords(records=missing, voices=signers))
+        return None
+    moved = _moved(world, positions)
+    if moved.waits:
+        return None
+    return Contained(
+        number=value.number,
+        digest=certificate.digest,
+        tick=value.tick,
+        positions=positions,
+        secrets=tuple(one.secret for one in value.secrets if one.secret is not None),
+        next_hashes={one.member: one.next_hash for one in value.secrets},
+        finals=moved.finals,
+        certified=frozenset(moved.certified),
+    )
+
+
+def _moved(world: World, positions: Positions) -> _Moved:
+    """Find which lists a cut contains: those of its certificates, and their rounds' earlier ones.
+
+    A certificate that verifies but whose earlier lists are not held here makes the cut wait.
+    """
+    moved = _Moved({}, set())
+    for record in new_records(world.state, world.log, positions):
+        if not isinstance(record.body, CertificateFinal):
+            continue
+        certificate = finality.proven(world, record)
+        if certificate is None:
+            continue
+        moved.certified.add(record.id)
+        slot = certificate.slot
+        if not isinstance(slot, RoundSlot):
+            continue
+        finals = world.rounds[slot.round_id].contained(slot.phase)
+        if finals is None:
+            moved.waits = True
+        elif len(finals) > max(
+            len(moved.finals.get(slot.round_id, {})),
+            len(world.state.decided.get(slot.round_id, ())),
+        ):
+            moved.finals[slot.round_id] = finals
+    return moved
+
+
+def learn(turn: Turn, record: Record) -> None:
+    """Take in a `certificate.final` record: to its slot, or aside until that opens."""
+    world = turn.world
+    if not isinstance(record.body, CertificateFinal):
+        return
+    try:
+        slot = slot_from_plain(decode_plain(record.body.slot, what="slot"))
+    except PeerError:
+        return
+    key = slot_key(slot)
+    if world.pinned(slot) is None or (key not in world.slots and key not in world.certificates):
+        world.unproven.setdefault(key, []).append(record.id)
+        return
+    certificate = finality.proven(world, record)
+    if certificate is not None:
+        world.filed.setdefault(key, record.id)
+        if key not in world.certificates:
+            agreement.feed(
+                turn,
+                slot,
+                ReceivedCertificate(certificate=certificate, sender=record.author),
+            )

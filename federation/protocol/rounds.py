@@ -1,0 +1,159 @@
+"""Rounds as a node lives them: the pin of the cut that opened one, and the lists final so far.
+
+A list can be final here before any cut contains its certificate: it applies to its own round at
+once (design: time, 6). What a cut contains of it is told by `contained`, which brings the
+closure: the lists of all earlier phases of the round.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from federation.artifacts import Artifact, Verdict, watches
+from federation.certificates import ListValue, Member, Phase, VoidValue
+from federation.certificates.fresh_lists import Looked
+from federation.core import Code, Digest, Millis, RecordId, RoundId
+from federation.protocol.state import State, members_of
+from federation.records import Record, Reveal
+from federation.replication import Log
+from federation.review import (
+    FinalList,
+    Finals,
+    RoundPin,
+    course,
+    final_list,
+    listed,
+    look,
+    qualifies,
+    round_id,
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Round:
+    """One round on this node."""
+
+    pin: RoundPin
+    seats: tuple[Member, ...]
+    """Members of its slots, with the voices and keys of the opening cut."""
+    charter_hash: Digest
+    opened_at: Millis
+    """When this node stored the certificate of the opening cut, on its own clock."""
+    finals: dict[Phase, FinalList] = field(default_factory=dict)
+    """Certified lists whose records are all held."""
+    certified: dict[Phase, tuple[ListValue | VoidValue, Digest]] = field(default_factory=dict)
+    """All certified values, also those whose records are still being fetched."""
+    phase: Phase | None = None
+    """The phase that is open here; None when the round has ended."""
+    verdict: Verdict | None = None
+    """Its verdict, as soon as the lists decide it."""
+    judged: dict[RecordId, Code | None] = field(default_factory=dict)
+    """Qualification of the open phase's records, kept because it never changes."""
+
+    def contained(self, upto: Phase) -> Finals | None:
+        """Give the lists up to a phase, in the order of the plan; None while one is missing."""
+        found: dict[Phase, FinalList] = {}
+        for phase in course(self.pin, self.finals).after:
+            if phase not in self.finals:
+                return None
+            found[phase] = self.finals[phase]
+            if phase is upto:
+                return found
+        return None
+
+    def missing(self, log: Log) -> tuple[RecordId, ...]:
+        """List records of certified lists that are not held."""
+        return tuple(
+            name
+            for value, _ in self.certified.values()
+            if isinstance(value, ListValue)
+            for name in value.records
+            if name not in log
+        )
+
+    def settle(self, log: Log) -> None:
+        """Join certified values with their records where all of them are held."""
+        for phase, (value, digest) in self.certified.items():
+            names = value.records if isinstance(value, ListValue) else ()
+            if phase not in self.finals and all(name in log for name in names):
+                held = {name: record for name in names if (record := log.get(name)) is not None}
+                self.finals[phase] = final_list(value, digest, held)
+
+    def judge(self, log: Log, record: Record) -> Code | None:
+        """Tell why a record does not count in the open phase, or None if it does."""
+        if record.id not in self.judged:
+            self.judged[record.id] = qualifies(self.pin, self.finals, record, earlier(log, record))
+        return self.judged[record.id]
+
+    def qualified(self, log: Log) -> list[Record]:
+        """List the held records that count in the open phase, by id."""
+        if self.phase is None:
+            return []
+        wanted = course(self.pin, self.finals).after.get(self.phase)
+        return sorted(
+            (
+                record
+                for records in log.by_round(self.pin.round).values()
+                for record in records
+                if getattr(record.body, "after", None) == wanted and self.judge(log, record) is None
+            ),
+            key=lambda record: record.id,
+        )
+
+    def look(self, log: Log, name: RecordId) -> Looked | None:
+        """Say of a record what the agreement needs to know; None if it is not held."""
+        record = log.get(name)
+        if record is None:
+            return None
+        return look(self.pin, self.finals, record, earlier(log, record))
+
+
+def earlier(log: Log, record: Record) -> list[Record]:
+    """List the author's records of the same round before this one on its own branch."""
+    name = getattr(record.body, "round", None)
+    if not isinstance(name, bytes):
+        return []
+    found = [one for kind in log.by_round(name) for one in log.earlier(record, kind, name)]
+    return sorted(found, key=lambda one: one.seq)
+
+
+def open_round(state: State, artifact: Artifact) -> Round:
+    """Open the review of an artifact in the world of the cut that is being folded."""
+    name = round_id(state.realm, artifact.id, "review", 0, state.digest)
+    author = state.agents[artifact.author]
+    pin = RoundPin(
+        round=name,
+        realm=state.realm,
+        artifact=artifact.id,
+        author=artifact.author,
+        author_operator=artifact.author_operator,
+        home=artifact.home,
+        home_operator=state.instances[artifact.home],
+        cut=state.cut,
+        sensitivity=artifact.sensitivity,
+        author_has_ticket=author.weight > 0,
+        watchers=frozenset(
+            agent.agent
+            for agent in state.agents.values()
+            if agent.offer is not None and watches(agent.offer, artifact.topics)
+        ),
+        charter=state.charter,
+        agents=state.views,
+        member_operators=len(set(state.instances.values())),
+    )
+    return Round(
+        pin=pin,
+        seats=members_of(state, artifact.home),
+        charter_hash=state.charter_hash,
+        opened_at=0,
+    )
+
+
+def opened_nonces(finals: Finals) -> Iterator[bytes]:
+    """Give the nonces that a round's `decide` list opened, by voter."""
+    reveals = listed(finals, Phase.DECIDE)
+    for record in sorted(reveals, key=lambda one: one.author):
+        if isinstance(record.body, Reveal):
+            yield record.body.nonce
+
+
+__all__ = ["Round", "RoundId", "earlier", "open_round", "opened_nonces"]

@@ -1,0 +1,77 @@
+"""Rows of the world digest, kept up to date by each cut (design: time, 8)."""
+
+from collections.abc import Iterable
+
+from federation.artifacts import Artifact
+from federation.codec import encode
+from federation.core import ArtifactId, Digest, IdentityId, RoundId
+from federation.crypto import plain_hash
+from federation.protocol.state import Agent, State
+
+
+def update(
+    state: State,
+    *,
+    identities: Iterable[IdentityId],
+    rounds: Iterable[RoundId],
+    artifacts: Iterable[ArtifactId],
+    agents: bool,
+) -> None:
+    """Write the rows that a cut may have changed; `agents` rewrites those of all agents."""
+    tables = state.tables
+    for name in identities:
+        one = state.identities[name]
+        tables.identities.put(
+            name, [one.keys.key_index, one.keys.key, one.keys.revoked, one.forked_in is not None]
+        )
+        if name in state.instances:
+            tables.members.put(name, [state.instances[name], one.keys.key])
+    if agents:
+        for name, agent in state.agents.items():
+            tables.agents.put(name, _agent(state, agent))
+    for name in rounds:
+        tables.rounds.put(name, list(state.decided[name]))
+    for name in artifacts:
+        tables.artifacts.put(name, _artifact(state.artifacts[name]))
+
+
+def world_digest(state: State) -> Digest:
+    """Hash the certified world at the last cut."""
+    return state.tables.world_digest(state.cut, state.charter_hash, state.beacon)
+
+
+def _agent(state: State, agent: Agent) -> list[object]:
+    sums = state.ledger.undecayed(agent.agent)
+    return [
+        agent.operator,
+        agent.instance,
+        sums.alpha,
+        sums.beta,
+        sums.tick,
+        agent.r,
+        agent.competence,
+        agent.weight,
+        agent.tier,
+        list(agent.founder.badges) if agent.founder else [],
+        plain_hash(encode([agent.declared, agent.offer])),
+    ]
+
+
+def _artifact(artifact: Artifact) -> list[object]:
+    verdict = artifact.verdict
+    tally = None
+    if verdict is not None:
+        tally = [
+            verdict.decision.value,
+            verdict.by.value,
+            verdict.numerator,
+            verdict.denominator,
+            [reason.value for reason in verdict.narrow],
+        ]
+    return [
+        artifact.author,
+        artifact.state.value,
+        sorted(flag.value for flag in artifact.flags),
+        artifact.round,
+        tally,
+    ]

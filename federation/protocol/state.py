@@ -1,0 +1,148 @@
+"""The certified world: everything that the records of a cut imply (design: time, genesis).
+
+`State` owns maps of frozen aggregates. Only `fold` changes it, one cut at a time, and it replaces
+only what the cut touched. Between cuts it stands still: what is final but not yet in a cut is
+kept by `rounds`, beside it.
+"""
+
+from dataclasses import dataclass, field
+
+from federation.artifacts import Artifact, Verdict
+from federation.certificates import Member
+from federation.charter import Charter, Founder, beacon0, charter_hash, cut0_digest, realm_of
+from federation.core import (
+    AgentId,
+    ArtifactId,
+    Code,
+    Digest,
+    IdentityId,
+    InstanceId,
+    OperatorId,
+    Ppm,
+    RecordId,
+    RoundId,
+    Weight,
+)
+from federation.identity import KeyState
+from federation.protocol.digest import Tables
+from federation.records import AgentDeclare, AgentSubscribe, Delegate
+from federation.review import AgentView
+from federation.trust import Agreement, Ledger, RoundOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """An identity as of the last cut."""
+
+    keys: KeyState
+    seq: int
+    """Position of its chain in the cut."""
+    head: RecordId
+    forked_in: int | None = None
+    """Cut that contains a proof of its fork which no rotation has settled."""
+    rotated_tick: int = 0
+    """Tick at which its current key began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An admitted agent as of the last cut; reputation and weight move at ticks only."""
+
+    agent: AgentId
+    operator: OperatorId
+    instance: InstanceId
+    """The instance that admitted it."""
+    admitted_tick: int
+    founder: Founder | None
+    tier: int
+    r: Ppm
+    competence: Ppm
+    weight: Weight
+    """Before caps."""
+    interactions: int = 0
+    declared: AgentDeclare | None = None
+    offer: AgentSubscribe | None = None
+    proposed: tuple[int, int] = (0, 0)
+    """Tick, and how many of its proposals counted in that tick's epoch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delegation:
+    """An operator's word for an agent."""
+
+    operator: OperatorId
+    body: Delegate
+
+
+@dataclass(slots=True, kw_only=True)
+class State:
+    """The world at one cut."""
+
+    charter: Charter
+    realm: Digest
+    charter_hash: Digest
+    cut: int = 0
+    digest: Digest
+    """Digest of the cut's value."""
+    tick: int = 0
+    beacon: Digest
+    next_hashes: dict[OperatorId, Digest] = field(default_factory=dict)
+    """Per member the hash of its beacon secret of the next cut."""
+    identities: dict[IdentityId, Identity] = field(default_factory=dict)
+    instances: dict[InstanceId, OperatorId] = field(default_factory=dict)
+    """Member instances and who answers for them."""
+    operators: set[OperatorId] = field(default_factory=set)
+    """Admitted operators."""
+    delegations: dict[RecordId, Delegation] = field(default_factory=dict)
+    agents: dict[AgentId, Agent] = field(default_factory=dict)
+    artifacts: dict[ArtifactId, Artifact] = field(default_factory=dict)
+    texts: dict[Digest, ArtifactId] = field(default_factory=dict)
+    """First artifact of each `text_id`."""
+    refused: dict[RecordId, Code] = field(default_factory=dict)
+    """Contained records whose guard failed, with the reason."""
+    decided: dict[RoundId, tuple[Digest, ...]] = field(default_factory=dict)
+    """Per round the digests of its phases that the cut contains, in order."""
+    pending: list[tuple[RoundOutcome, Verdict]] = field(default_factory=list)
+    """Rounds ended since the last tick, whose evidence counts at the next."""
+    faults: dict[InstanceId, RecordId] = field(default_factory=dict)
+    """First proof of fault against each voice."""
+    ledger: Ledger
+    agreement: Agreement
+    cut_members: tuple[Member, ...] = ()
+    """Who agrees on the next cut: members and keys of the last tick."""
+    views: dict[AgentId, AgentView] = field(default_factory=dict)
+    """What rounds opened by this cut pin; replaced whole, never changed."""
+    tables: Tables = field(default_factory=Tables)
+
+    @property
+    def founders(self) -> dict[AgentId, Founder]:
+        """Founders by id."""
+        return {founder.agent: founder for founder in self.charter.genesis.founders}
+
+
+def empty_state(charter: Charter) -> State:
+    """Give the state before cut 0 is folded."""
+    realm = realm_of(charter)
+    genesis_hash = charter_hash(charter)
+    return State(
+        charter=charter,
+        realm=realm,
+        charter_hash=genesis_hash,
+        digest=cut0_digest(realm, genesis_hash),
+        beacon=beacon0(realm),
+        ledger=Ledger(charter.trust),
+        agreement=Agreement(charter.trust),
+    )
+
+
+def members_of(state: State, home: InstanceId | None) -> tuple[Member, ...]:
+    """List who agrees in a slot: one voice per operator, the home if it is its own."""
+    voices: dict[OperatorId, InstanceId] = {}
+    for instance in sorted(state.instances):
+        operator = state.instances[instance]
+        if operator not in voices or instance == home:
+            voices[operator] = instance
+    return tuple(
+        Member(operator=operator, voice=voice, key=state.identities[voice].keys.key)
+        for operator, voice in sorted(voices.items())
+    )

@@ -1,0 +1,244 @@
+"""The world of one node: its log, the certified state, and what is live beside it.
+
+`World` is a container that `step` owns. Three parts of different standing lie side by side:
+`state`, the same on every node at the same cut; `rounds` and `slots`, what is live here; and what
+this instance itself has signed, which its journal keeps durable.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from federation.certificates import (
+    Certificate,
+    CutSlot,
+    Heard,
+    JournalEntry,
+    Member,
+    Pinned,
+    Position,
+    Positions,
+    RoundSlot,
+    Slot,
+    SlotState,
+    Verify,
+    pin,
+    slot_key,
+)
+from federation.charter import Charter
+from federation.core import (
+    Digest,
+    IdentityId,
+    InstanceId,
+    Millis,
+    ParameterError,
+    RecordId,
+    RoundId,
+)
+from federation.crypto import Signer, is_signed_by
+from federation.protocol.fold import Contained, fold, positions_of
+from federation.protocol.inputs import Packet
+from federation.protocol.rounds import Round
+from federation.protocol.rows import world_digest
+from federation.protocol.state import State, empty_state, members_of
+from federation.records import Record
+from federation.replication import Added, BlobStore, Log
+
+EARLY_MOST: Final = 256
+"""Packets kept for slots that are not open here yet; peers repeat what is dropped."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveSlot:
+    """One agreement that this node takes part in, or watches."""
+
+    pinned: Pinned
+    state: SlotState
+    started: Millis
+    """When its window began on this node's clock."""
+    ended: bool = False
+    """The window has ended here and the machine was told."""
+
+    @property
+    def slot(self) -> Slot:
+        """Name the slot."""
+        return self.pinned.slot
+
+
+@dataclass(slots=True, kw_only=True)
+class Me:
+    """The instance that this node is, and what it must not forget."""
+
+    instance: InstanceId
+    signer: Signer
+    counter: int = 0
+    """Counter of the next message."""
+    settled: bool = True
+    """False after a restart, until a quorum has told what it has seen of us: no signature before."""
+    met: dict[InstanceId, int] = field(default_factory=dict)
+    """Peers heard since the restart, with the cut that each has reached."""
+    amnesia: bool = False
+    """A peer showed a signature of ours that we do not remember."""
+    silent_until: int = -1
+    """After lost state: signs nothing in rounds opened by cuts up to this, nor in the cut after."""
+
+
+@dataclass(slots=True, kw_only=True)
+class World:
+    """Everything one node knows."""
+
+    state: State
+    log: Log
+    blobs: BlobStore
+    me: Me | None
+    """None for an observer."""
+    verify: Verify
+    positions: Positions
+    """Of the last cut."""
+    digest: Digest
+    """World digest at the last cut."""
+    ticked_at: Millis = 0
+    """When this node stored the certificate of the last tick, on its own clock."""
+    rounds: dict[RoundId, Round] = field(default_factory=dict)
+    slots: dict[bytes, LiveSlot] = field(default_factory=dict)
+    """By the slot's canonical bytes."""
+    certificates: dict[bytes, Certificate] = field(default_factory=dict)
+    """All verified certificates, by slot."""
+    unproven: dict[bytes, list[RecordId]] = field(default_factory=dict)
+    """`certificate.final` records whose slot is not known here yet, by slot."""
+    filed: dict[bytes, RecordId] = field(default_factory=dict)
+    """Slots whose verified certificate stands in the log, and one record that holds it."""
+    to_file: dict[bytes, Millis] = field(default_factory=dict)
+    """Slots whose certificate this instance files unless somebody did by then."""
+    triggers: set[RecordId] = field(default_factory=set)
+    """Records that no cut contains yet and that wait to open a round."""
+    early: deque[tuple[bytes, Packet]] = field(default_factory=lambda: deque(maxlen=EARLY_MOST))
+    heard: dict[InstanceId, Heard] = field(default_factory=dict)
+    """Per voice the message with the highest counter: what it must not have forgotten."""
+    starts: dict[bytes, Millis] = field(default_factory=dict)
+    """When windows began, by slot; kept across restarts."""
+    journal: dict[bytes, list[JournalEntry]] = field(default_factory=dict)
+    """Entries of the signing journal from before a restart, for slots not yet open again."""
+    pins: dict[bytes, Pinned] = field(default_factory=dict)
+    """Pinned worlds of all slots that were ever open here: to answer those who come late."""
+    denounced: set[InstanceId] = field(default_factory=set)
+    """Voices whose fault this node has seen proven."""
+
+    @property
+    def realm(self) -> Digest:
+        """Name the realm."""
+        return self.state.realm
+
+    @property
+    def charter(self) -> Charter:
+        """Give the charter in force."""
+        return self.state.charter
+
+    def is_admitted(self, author: IdentityId) -> bool:
+        """Tell whether a cut has admitted this identity."""
+        state = self.state
+        return author in state.agents or author in state.operators or author in state.instances
+
+    def pinned(self, slot: Slot) -> Pinned | None:
+        """Give the pinned world of a slot; None if it is not known here."""
+        known = self.pins.get(slot_key(slot))
+        if known is not None:
+            return known
+        match slot:
+            case CutSlot():
+                if (slot.number, slot.previous) != (self.state.cut + 1, self.state.digest):
+                    return None
+                return self._pin(slot, self.state.cut_members, None, self.state.charter_hash)
+            case RoundSlot():
+                one = self.rounds.get(slot.round_id)
+                if one is None:
+                    return None
+                return self._pin(slot, one.seats, one.pin.home, one.charter_hash)
+
+    def is_silent(self, slot: Slot) -> bool:
+        """Tell whether this node may sign nothing in a slot: it may have forgotten that it did."""
+        if self.me is None or not self.me.settled:
+            return True
+        match slot:
+            case CutSlot():
+                return slot.number <= self.me.silent_until + 1
+            case RoundSlot():
+                return self.rounds[slot.round_id].pin.cut <= self.me.silent_until
+
+    def _pin(
+        self,
+        slot: Slot,
+        members: tuple[Member, ...],
+        home: InstanceId | None,
+        charter_hash: Digest,
+    ) -> Pinned:
+        return pin(
+            realm=self.realm,
+            charter_hash=charter_hash,
+            slot=slot,
+            members=members,
+            home=home,
+            three_available=self.charter.timing.three == "available",
+        )
+
+
+def begin(
+    charter: Charter,
+    genesis: Iterable[Record],
+    *,
+    instance: InstanceId | None = None,
+    signer: Signer | None = None,
+    verify: Verify = is_signed_by,
+) -> World:
+    """Give the world at cut 0, which is the charter and the records that it lists.
+
+    Without `instance` and `signer` the node observes. Raises ParameterError if the records are
+    not exactly those of the charter, or do not stand in their chains.
+    """
+    state = empty_state(charter)
+    log = Log(state.realm, verify=verify)
+    records = sorted(genesis, key=lambda one: (one.author, one.seq))
+    if sorted(one.id for one in records) != sorted(charter.genesis.records):
+        raise _bad_genesis("the records are not those that the charter lists")
+    for record in records:
+        if not isinstance(log.add(record), Added):
+            raise _bad_genesis("a record does not follow its author's record before it")
+    state.instances = {row.instance: row.operator for row in charter.genesis.instances}
+    heads = log.author_heads()
+    fold(
+        state,
+        log,
+        Contained(
+            number=0,
+            digest=state.digest,
+            tick=False,
+            positions={
+                author: Position(seq=seq, head=head) for author, ((seq, head),) in heads.items()
+            },
+            secrets=(),
+            next_hashes={},
+            finals={},
+            certified=frozenset(),
+        ),
+        {},
+    )
+    if set(state.refused) or set(state.founders) - set(state.agents):
+        raise _bad_genesis("an admission among the records does not count")
+    state.cut_members = members_of(state, None)
+    me = Me(instance=instance, signer=signer) if instance and signer else None
+    return World(
+        state=state,
+        log=log,
+        blobs=BlobStore(),
+        me=me,
+        verify=verify,
+        positions=positions_of(state),
+        digest=world_digest(state),
+    )
+
+
+def _bad_genesis(why: str) -> ParameterError:
+    return ParameterError(
+        "genesis refused", why=why, fix="take charter and records from one founding"
+    )

@@ -1,0 +1,33 @@
+"""An agent as the pinned world of a round sees it: all that eligibility and weight look at."""
+
+from dataclasses import dataclass
+
+from federation.core import AgentId, InstanceId, OperatorId, Weight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentView:
+    """One admitted agent in the world of the cut that opened a round."""
+
+    agent: AgentId
+    operator: OperatorId
+    instance: InstanceId
+    """The instance that admitted it."""
+    tier: int
+    """0 newcomer, 1 established, 2 trusted."""
+    weight: Weight
+    """Voting weight in ppm, before caps."""
+    reviewer: bool
+    """Tier 1 or more (which needs a ticket), and not suspended."""
+    suspended: bool = False
+    quarantined: bool = False
+    """Set apart while its conduct is looked into: it takes no part in new rounds."""
+    forked: bool = False
+    """A contained `log.fork` proves two branches and no rotation has picked one."""
+    family: str | None = None
+    """Declared model family; undeclared counts as the largest family present."""
+
+    @property
+    def barred(self) -> bool:
+        """Tell whether it may take no part at all in the round."""
+        return self.suspended or self.quarantined or self.forked

@@ -1,0 +1,213 @@
+"""What a decided round says about those who took part (design: evidence; §2.3, §3.2.2).
+
+A round gives *rows*: so much for, so much against one agent, from one source operator. For
+voters and arguers the source is the operator of the artifact's author; for the author it is the
+operators that voted with the decision, so that one friendly operator is discounted as one. All
+amounts come from the charter, in millionths of one outcome, and every division rounds down.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from federation.charter import EvidenceTable
+from federation.core import MILLION, AgentId, Digest, Micro, OperatorId, RecordId, RoundId
+from federation.crypto import Choice
+
+
+class EvidenceKind(StrEnum):
+    """Which outcome a row is about."""
+
+    VOTE = "vote"
+    """A revealed ballot, with or against the decision."""
+    UNREVEALED = "unrevealed"
+    """A listed commitment that was never opened."""
+    CONTRIBUTION = "contribution"
+    """The author's artifact was accepted or rejected."""
+    DELIBERATION = "deliberation"
+    """An argument that a reviewer of another operator answered or cited."""
+
+
+class Decision(StrEnum):
+    """How a round ended, as far as evidence is concerned."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    NONE = "none"
+    """Nothing was decided about the artifact: only kept and broken promises count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Evidence:
+    """One row; its order is the order of its fields, whatever order rows arrive in."""
+
+    tick: int
+    """Tick at which it began to count."""
+    cause: Digest
+    """Round, or argument, it comes from; hashes, so nobody chooses the order within a tick."""
+    kind: EvidenceKind
+    subject: AgentId
+    source: OperatorId
+    """Whose judgement or artifact it rests on; farming caps and the discount look at it."""
+    positive: Micro
+    negative: Micro
+    practice: bool
+    """From a ballot below tier 1; already counted at its share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One revealed ballot."""
+
+    voter: AgentId
+    operator: OperatorId
+    choice: Choice
+    practice: bool
+    """Cast below tier 1: weight 0, evidence at a share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unrevealed:
+    """One listed commitment that nobody opened."""
+
+    voter: AgentId
+    practice: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """One argument that a reviewer of another operator answered, or cited in its ballot."""
+
+    agent: AgentId
+    argument: RecordId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundOutcome:
+    """What evidence needs to know of one ended round."""
+
+    round_id: RoundId
+    tick: int
+    """Tick at which it counts."""
+    author: AgentId
+    """Author of the artifact."""
+    author_operator: OperatorId
+    home_operator: OperatorId
+    """Operator of the round's home: the source when no ballot decided."""
+    decision: Decision
+    strong: bool
+    """The absolute tally reached the charter's `strong`."""
+    fast_track: bool = False
+    """Accepted because nobody objected."""
+    votes: tuple[Vote, ...] = ()
+    unrevealed: tuple[Unrevealed, ...] = ()
+    answered: tuple[Answered, ...] = ()
+
+
+def evidence_of(outcome: RoundOutcome, table: EvidenceTable) -> tuple[Evidence, ...]:
+    """Turn a round into rows, sorted; abstentions and rows of nothing are left out."""
+    rows = [
+        *_votes(outcome, table),
+        *_unrevealed(outcome, table),
+        *_contribution(outcome, table),
+        *_deliberation(outcome, table),
+    ]
+    return tuple(sorted(row for row in rows if row.positive or row.negative))
+
+
+def _votes(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
+    amount = table.vote_strong if outcome.strong else table.vote_weak
+    for vote in outcome.votes:
+        if vote.choice is Choice.ABSTAIN or outcome.decision is Decision.NONE:
+            continue
+        earned = _share(amount, vote.practice, table)
+        right = _is_with(vote.choice, outcome.decision)
+        yield Evidence(
+            tick=outcome.tick,
+            cause=outcome.round_id,
+            kind=EvidenceKind.VOTE,
+            subject=vote.voter,
+            source=outcome.author_operator,
+            positive=earned if right else 0,
+            negative=0 if right else earned,
+            practice=vote.practice,
+        )
+
+
+def _unrevealed(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
+    for promise in outcome.unrevealed:
+        yield Evidence(
+            tick=outcome.tick,
+            cause=outcome.round_id,
+            kind=EvidenceKind.UNREVEALED,
+            subject=promise.voter,
+            source=outcome.author_operator,
+            positive=0,
+            negative=_share(table.unrevealed, promise.practice, table),
+            practice=promise.practice,
+        )
+
+
+def _contribution(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
+    if outcome.decision is Decision.NONE:
+        return
+    accepted = outcome.decision is Decision.ACCEPT
+    if not accepted:
+        amount = table.rejected
+    else:
+        amount = table.accepted_fast if outcome.fast_track else table.accepted_vote
+    for source, part in _split(amount, _judges(outcome)):
+        yield Evidence(
+            tick=outcome.tick,
+            cause=outcome.round_id,
+            kind=EvidenceKind.CONTRIBUTION,
+            subject=outcome.author,
+            source=source,
+            positive=part if accepted else 0,
+            negative=0 if accepted else part,
+            practice=False,
+        )
+
+
+def _deliberation(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
+    for answered in outcome.answered:
+        yield Evidence(
+            tick=outcome.tick,
+            cause=answered.argument,
+            kind=EvidenceKind.DELIBERATION,
+            subject=answered.agent,
+            source=outcome.author_operator,
+            positive=table.deliberation,
+            negative=0,
+            practice=False,
+        )
+
+
+def _judges(outcome: RoundOutcome) -> list[OperatorId]:
+    """List the operators that voted with the decision, by id; the home's if there is none.
+
+    Practice ballots decide nothing and cost nothing, so they make nobody a judge: otherwise an
+    author could spread its evidence over the operators of invented newcomers.
+    """
+    judges = {
+        vote.operator
+        for vote in outcome.votes
+        if not vote.practice and _is_with(vote.choice, outcome.decision)
+    }
+    return sorted(judges) or [outcome.home_operator]
+
+
+def _split(amount: Micro, sources: list[OperatorId]) -> Iterator[tuple[OperatorId, Micro]]:
+    """Split an amount evenly; the remainder goes one by one to the first in id order."""
+    each, left = divmod(amount, len(sources))
+    for index, source in enumerate(sources):
+        yield source, each + (1 if index < left else 0)
+
+
+def _share(amount: Micro, practice: bool, table: EvidenceTable) -> Micro:
+    return amount * table.practice // MILLION if practice else amount
+
+
+def _is_with(choice: Choice, decision: Decision) -> bool:
+    agreed = Choice.FOR if decision is Decision.ACCEPT else Choice.AGAINST
+    return choice is agreed

@@ -1,0 +1,158 @@
+"""A hall: keys, pinned slots and well-signed messages for the tests of certificates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+
+from federation.certificates import (
+    Body,
+    Cosign,
+    CutSlot,
+    Heard,
+    ListHolding,
+    ListWitness,
+    Looked,
+    Member,
+    Outcome,
+    Pace,
+    Phase,
+    Pinned,
+    Promise,
+    Propose,
+    RoundSlot,
+    Seal,
+    Slot,
+    Witnessed,
+    fresh_list,
+    hear,
+    message_for,
+    pin,
+    signing_payload,
+)
+from federation.certificates.proofs import Lock, endorsements
+from federation.crypto import KeySigner, is_signed_by
+
+REALM = b"r" * 32
+CHARTER = b"c" * 32
+ROUND = b"o" * 32
+PACE = Pace(leader_timer=400, grace=60, resend=150)
+
+
+def name(*words: object) -> bytes:
+    """Make a 32-byte name out of words."""
+    return sha256("/".join(map(str, words)).encode()).digest()
+
+
+@lru_cache
+def signer(index: int) -> KeySigner:
+    return KeySigner(name("seed", index))
+
+
+def voice(index: int) -> bytes:
+    return name("voice", index)
+
+
+def slot(phase: Phase = Phase.FAST) -> RoundSlot:
+    return RoundSlot(round_id=ROUND, phase=phase)
+
+
+def cut_slot(number: int = 5) -> CutSlot:
+    return CutSlot(number=number, previous=b"p" * 32)
+
+
+@lru_cache
+def pinned(n: int, of: Slot | None = None, *, available: bool = False) -> Pinned:
+    """Pin a slot of n members; member i speaks through `voice(i)`, and 0 is the home."""
+    return pin(
+        realm=REALM,
+        charter_hash=CHARTER,
+        slot=of or slot(),
+        members=[
+            Member(operator=name("operator", i), voice=voice(i), key=signer(i).public)
+            for i in range(n)
+        ],
+        home=voice(0),
+        three_available=available,
+    )
+
+
+def index_of(one: bytes) -> int:
+    """Tell which member a voice is."""
+    return next(i for i in range(64) if voice(i) == one)
+
+
+_VERIFIED: dict[tuple[bytes, bytes, bytes], bool] = {}
+
+
+def verify(key: bytes, payload: bytes, signature: bytes) -> bool:
+    """Check a signature once for the whole hall."""
+    asked = (key, payload, signature)
+    if asked not in _VERIFIED:
+        _VERIFIED[asked] = is_signed_by(*asked)
+    return _VERIFIED[asked]
+
+
+def said(where: Pinned, who: int, body: Body, counter: int = 1) -> Heard:
+    """Let member `who` say something, well signed."""
+    raw = message_for(where, voice(who), counter, body)
+    return hear(raw, signer(who).sign(signing_payload(raw)), where, verify=verify)
+
+
+def witness(*ids: bytes, late: bool = False) -> ListWitness:
+    return ListWitness(ids=tuple(sorted(ids)), late=late)
+
+
+def promise(fence: int, lock: Lock | None = None) -> Promise:
+    return Promise(
+        fence=fence,
+        lock_fence=None if lock is None else lock.fence,
+        lock_digest=None if lock is None else lock.digest,
+    )
+
+
+def propose(
+    fence: int,
+    digest: bytes,
+    witnesses: Sequence[Heard] = (),
+    promises: Sequence[Heard] = (),
+    lock: bytes | None = None,
+) -> Propose:
+    return Propose(
+        fence=fence,
+        digest=digest,
+        witnesses=tuple(heard.hash for heard in witnesses),
+        promises=tuple(heard.hash for heard in promises),
+        lock=lock,
+    )
+
+
+def lock_of(where: Pinned, fence: int, digest: bytes, members: Sequence[int]) -> Lock:
+    """Let members cosign, and take the lock."""
+    votes = tuple(said(where, who, Cosign(fence=fence, digest=digest)) for who in members)
+    return Lock(fence=fence, digest=digest, cosigns=endorsements(votes, len(members)))
+
+
+def seals_of(where: Pinned, fence: int, digest: bytes, members: Sequence[int]) -> list[Heard]:
+    return [said(where, who, Seal(fence=fence, digest=digest)) for who in members]
+
+
+@dataclass
+class ListDesk:
+    """A desk over a set of held records; all of them qualify, each by a voter of its own."""
+
+    where: Pinned
+    held: set[bytes] = field(default_factory=set)
+    late: bool = False
+
+    def holding(self) -> ListHolding:
+        return ListHolding(ids=tuple(sorted(self.held)), late=self.late)
+
+    def fresh(self, witnesses: Sequence[Witnessed]) -> Outcome:
+        assert isinstance(self.where.slot, RoundSlot)
+        return fresh_list(self.where.slot, witnesses, self.where.quorum, self.look)
+
+    def look(self, record: bytes) -> Looked | None:
+        if record not in self.held:
+            return None
+        return Looked(voter=name("voter", record), seq=0, qualifies=True, reviewer=True)

@@ -1,0 +1,168 @@
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from federation.charter import Charter, FindingCode, Genesis, Severity, TopicClass, preset
+from federation.charter.rules import broken_rules
+from tests.federation.charter.founding import founded, genesis_of
+
+
+def _broken(charter: Charter) -> list[tuple[FindingCode, str]]:
+    found = list(broken_rules(charter))
+    assert all(finding.severity is Severity.ERROR for finding in found)
+    return [(finding.code, finding.what) for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "named"),
+    [
+        ("timing", {"cut_min": 6_000}, "timing.cut_min"),
+        ("review", {"q_min": 8}, "review.q_min"),
+        ("review", {"k": 1_001}, "review.k"),
+        ("review", {"tau_reject": 300_000}, "review.tau_reject"),
+        ("review", {"commit_min": 6_000}, "review.commit_min"),
+        ("trust", {"w_max": 40_000}, "trust.w_min"),
+        ("trust", {"b_floor": 700_001}, "trust.b_floor"),
+        ("trust", {"farm_cap": 2_000_000}, "trust.farm_source_cap"),
+        ("trust", {"tier1_interactions": 21}, "trust.tier1_interactions"),
+        ("trust", {"tier1_r": 700_001}, "trust.tier1_r"),
+    ],
+)
+def test_numbers_in_the_wrong_order_are_named(
+    section: str, changes: dict[str, Any], named: str
+) -> None:
+    rules = replace(getattr(preset("test"), section), **changes)
+    found = _broken(founded("test", genesis_of([5]), **{section: rules}))
+
+    assert [code for code, _ in found] == [FindingCode.ORDER]
+    assert found[0][1].startswith(named)
+
+
+def test_weak_evidence_may_not_exceed_strong() -> None:
+    trust = preset("test").trust
+    trust = replace(trust, evidence=replace(trust.evidence, vote_weak=1_000_001))
+    found = _broken(founded("test", genesis_of([5]), trust=trust))
+
+    assert found[0][1].startswith("trust.evidence.vote_weak")
+
+
+def test_a_deadline_before_the_end_of_commit_is_refused() -> None:
+    review = replace(preset("test").review, deadline=11_999)
+    found = _broken(founded("test", genesis_of([5]), review=review))
+
+    assert [code for code, _ in found] == [FindingCode.DEADLINE]
+
+
+def test_a_topic_classed_twice_is_refused() -> None:
+    twice = (
+        TopicClass(prefix="a", sensitivity="low"),
+        TopicClass(prefix="a", sensitivity="high"),
+    )
+    review = replace(preset("test").review, topics=twice)
+
+    assert [code for code, _ in _broken(founded("test", genesis_of([5]), review=review))] == [
+        FindingCode.ORDER
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"voting": "blend"}, {"competence": "audited"}], ids=["blend", "audited"]
+)
+def test_what_is_not_implemented_is_refused(changes: dict[str, Any]) -> None:
+    trust = replace(preset("test").trust, **changes)
+
+    assert [code for code, _ in _broken(founded("test", genesis_of([5]), trust=trust))] == [
+        FindingCode.NOT_AVAILABLE
+    ]
+
+
+def test_windows_of_seconds_are_for_tests_only() -> None:
+    rules = preset("test")
+    charter = founded("solo", genesis_of([5]), timing=rules.timing, review=rules.review)
+    found = _broken(charter)
+
+    assert {code for code, _ in found} == {FindingCode.TEST_ONLY}
+    assert len(found) == 9
+
+
+def test_a_phase_that_is_left_out_is_not_too_short() -> None:
+    review = replace(preset("solo").review, fast_low=0, deliberate=0)
+
+    assert _broken(founded("solo", genesis_of([5]), review=review)) == []
+
+
+def _genesis_faults(genesis: Genesis) -> str:
+    charter = founded("test", genesis)
+    charter = replace(charter, genesis=genesis)
+    found = _broken(charter)
+    assert all(code is FindingCode.GENESIS for code, _ in found)
+    return " · ".join(what for _, what in found)
+
+
+def test_a_genesis_that_fits_together_has_no_faults() -> None:
+    genesis = genesis_of([2, 2])
+    seeded = replace(genesis, seeds=(genesis.founders[1].agent,))
+
+    assert _genesis_faults(genesis) == _genesis_faults(seeded) == ""
+
+
+def test_lists_of_a_genesis_must_be_sorted() -> None:
+    genesis = genesis_of([2, 2])
+
+    assert "records is not sorted" in _genesis_faults(
+        replace(genesis, records=genesis.records[::-1])
+    )
+
+
+def test_a_repeated_founder_is_refused() -> None:
+    genesis = genesis_of([1])
+
+    assert "founders is not sorted" in _genesis_faults(
+        replace(genesis, founders=genesis.founders * 2)
+    )
+
+
+def test_two_instances_may_not_share_a_key() -> None:
+    genesis = genesis_of([1, 1])
+    copied = replace(genesis.instances[1], key=genesis.instances[0].key)
+
+    assert "share one key" in _genesis_faults(
+        replace(genesis, instances=(genesis.instances[0], copied))
+    )
+
+
+def test_every_operator_that_answers_must_be_listed() -> None:
+    genesis = genesis_of([1, 1])
+    faults = _genesis_faults(replace(genesis, operators=genesis.operators[:1]))
+
+    # Both the instance and the founder of the missing operator.
+    assert faults.count("is not in genesis.operators") == 2
+
+
+def test_a_founder_needs_a_founding_instance() -> None:
+    genesis = genesis_of([1])
+    founder = replace(genesis.founders[0], instance=b"?" * 32)
+
+    assert "admitted by no founding instance" in _genesis_faults(
+        replace(genesis, founders=(founder,))
+    )
+
+
+def test_badges_are_sorted_without_repeats() -> None:
+    genesis = genesis_of([1])
+    founder = replace(genesis.founders[0], badges=("moderator", "arbiter"))
+
+    assert "badges" in _genesis_faults(replace(genesis, founders=(founder,)))
+
+
+def test_a_seed_must_be_a_founder() -> None:
+    assert "a seed is not a founder" in _genesis_faults(
+        replace(genesis_of([1]), seeds=(b"?" * 32,))
+    )
+
+
+def test_every_inception_must_be_listed() -> None:
+    genesis = genesis_of([1])
+
+    assert "1 inceptions" in _genesis_faults(replace(genesis, records=genesis.records[1:]))

@@ -1,0 +1,92 @@
+"""What may stand at the top, how long a file may be, and which file has which test."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+TOP = {
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "benchmarks",
+    "deploy",
+    "docs",
+    "federation",
+    "node",
+    "pyproject.toml",
+    "tests",
+}
+BUILT = {"build", "dist"}
+"""Made by tools, never committed."""
+
+LONG = 400
+TOO_LONG = 500
+
+# Modules whose behaviour is tested elsewhere, with the reason. An entry that is no longer needed
+# fails a test below, so the table only shrinks by itself.
+TESTED_ELSEWHERE: dict[str, str] = {
+    "federation/codec/limits.py": "numbers only; test_canonical and test_faults meet each limit",
+}
+
+
+def modules(package: str) -> list[Path]:
+    found = (path.relative_to(ROOT) for path in sorted((ROOT / package).rglob("*.py")))
+    return [path for path in found if path.name != "__init__.py"]
+
+
+def mirror_of(module: Path) -> Path:
+    return Path("tests") / module.with_name(f"test_{module.name}")
+
+
+def test_nothing_else_stands_at_the_top() -> None:
+    names = {path.name for path in ROOT.iterdir()}
+    visible = {name for name in names if not name.startswith((".", "__")) if name not in BUILT}
+
+    assert {name for name in visible if not name.endswith(".egg-info")} == TOP
+
+
+def test_no_python_file_is_too_long() -> None:
+    sizes = {
+        str(path): len((ROOT / path).read_text(encoding="utf-8").splitlines())
+        for package in ("federation", "node", "tests", "benchmarks")
+        for path in modules(package)
+    }
+    for path, size in sorted(sizes.items()):
+        if LONG < size <= TOO_LONG:
+            print(f"long: {path} has {size} lines; split it along a noun")  # noqa: T201
+
+    assert {path: size for path, size in sizes.items() if size > TOO_LONG} == {}
+
+
+def test_every_federation_module_has_its_test_file() -> None:
+    untested = {
+        str(module) for module in modules("federation") if not (ROOT / mirror_of(module)).is_file()
+    }
+
+    assert untested - TESTED_ELSEWHERE.keys() == set()
+
+
+def test_every_test_file_of_federation_has_its_module() -> None:
+    mirrored = {mirror_of(module) for module in modules("federation")}
+    tests = [path for path in modules("tests/federation") if path.name.startswith("test_")]
+
+    assert [str(path) for path in tests if path not in mirrored] == []
+
+
+@pytest.mark.parametrize("name", sorted(TESTED_ELSEWHERE))
+def test_an_exception_from_the_mirror_is_still_one(name: str) -> None:
+    assert (ROOT / name).is_file()
+    assert not (ROOT / mirror_of(Path(name))).exists()
+
+
+def test_every_package_says_in_its_map_what_is_inside() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for package in ("federation", "node")
+        for path in sorted((ROOT / package).rglob("__init__.py"))
+        if not path.read_text(encoding="utf-8").startswith('"""')
+    ]
+
+    assert silent == []

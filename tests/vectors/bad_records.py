@@ -1,0 +1,216 @@
+"""Records that are refused before they are stored, each with its code.
+
+Most are built from one good record by changing its parts and signing again, so that the named
+fault is the only one.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from federation.codec import encode
+from federation.core import Code, PublicKey
+from federation.crypto import plain_hash, public_key, sign
+from federation.records import Body, Kind, Record, Role, record_id, signing_payload, wire
+from tests.vectors.signing import signed
+from tests.vectors.vector_bodies import OTHER_REALM, REALM, fixed, full_bodies
+
+_KEY: Final = public_key(fixed("seed"))
+_FLOAT: Final = b"\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadRecord:
+    """Bytes that are refused under `key` and `role` with `code`."""
+
+    name: str
+    code: Code
+    raw: bytes
+    key: PublicKey = _KEY
+    role: Role = Role.AGENT
+
+
+def bad_records() -> list[BadRecord]:
+    """Give all bad records, in a fixed order."""
+    return [*_wires(), *_statements(), *_bodies(), *_signatures(), *_roles(), *_sizes()]
+
+
+def _good() -> Record:
+    """Give the record that is damaged."""
+    body, text = full_bodies()[Kind.ARGUE]
+    return signed(body, text)
+
+
+def _raw(name: str, raw: bytes, code: Code = Code.NOT_CANONICAL) -> BadRecord:
+    return BadRecord(name=name, code=code, raw=raw)
+
+
+def _wires() -> list[BadRecord]:
+    raw = wire(_good())
+    parts = [_good().statement_raw, _good().body_raw, _good().text_raw, _good().signature]
+    nested = encode([msgspec.msgpack.decode(_good().statement_raw), *parts[1:]])
+    return [
+        _raw("no bytes at all", b""),
+        _raw("a byte after the record", raw + b"\x00"),
+        _raw("the last byte missing", raw[:-1]),
+        _raw("the wire's list in a long header", b"\xdc\x00\x04" + raw[1:]),
+        _raw("the statement in a long header", b"\x94\xc5\x00" + raw[2:]),
+        _raw("the statement as a list", nested),
+        _raw("the statement as text", b"\x94\xd9" + raw[2:]),
+        _raw("three parts", encode(parts[:3])),
+        _raw("five parts", encode([*parts, None])),
+        _raw("a map instead of a list", encode({"statement": parts[0]})),
+        _raw("a signature of 63 bytes", encode([*parts[:3], _good().signature[:63]])),
+    ]
+
+
+def _statements() -> list[BadRecord]:
+    def changed(name: str, at: int, value: object) -> BadRecord:
+        fields = list(msgspec.msgpack.decode(_good().statement_raw))
+        fields[at] = value
+        return _resigned(name, encode(fields), _good().body_raw)
+
+    raw = _good().statement_raw
+    return [
+        changed("version 2", 0, 2),
+        changed("version true", 0, True),
+        changed("a kind without a dot", 1, "argue"),
+        changed("a kind in capitals", 1, "Review.argue"),
+        changed("an author of 31 bytes", 2, bytes(range(31))),
+        changed("no author outside an inception", 2, bytes(32)),
+        changed("a negative key index", 3, -1),
+        changed("seq 0 outside an inception", 4, 0),
+        changed("seq above 2^53 - 1", 4, 2**53),
+        changed("nothing before it outside an inception", 5, None),
+        changed("a time before 1970", 6, -1),
+        changed("another body length", 7, len(_good().body_raw) + 1),
+        changed("another body hash", 8, fixed("another body")),
+        _resigned("a float as version", b"\x99" + _FLOAT + raw[2:], _good().body_raw),
+        _resigned("a version in two bytes", b"\x99\xcc\x01" + raw[2:], _good().body_raw),
+        _resigned("ten fields", encode([*msgspec.msgpack.decode(raw), 0]), _good().body_raw),
+        _resigned("eight fields", encode(msgspec.msgpack.decode(raw)[:8]), _good().body_raw),
+        _inception("an inception with an author", 2, fixed("author")),
+        _inception("an inception under key 1", 3, 1),
+        _inception("an inception at seq 1", 4, 1),
+        _inception("an inception after a record", 5, fixed("previous record")),
+    ]
+
+
+def _bodies() -> list[BadRecord]:
+    argue = msgspec.msgpack.decode(_good().body_raw)
+
+    def changed(name: str, **fields: object) -> BadRecord:
+        return _rebodied(name, Kind.ARGUE, encode(argue | fields))
+
+    def edited(name: str, old: bytes, new: bytes) -> BadRecord:
+        assert _good().body_raw.count(old) == 1
+        return _rebodied(name, Kind.ARGUE, _good().body_raw.replace(old, new))
+
+    first = b"\x89\xa5after\xc4\x20" + argue["after"]
+    missing = {name: value for name, value in argue.items() if name != "stance"}
+    return [
+        edited("a float", b"\xa5claim\x02", b"\xa5claim" + _FLOAT),
+        edited("an integer in two bytes", b"\xa5claim\x02", b"\xa5claim\xcc\x02"),
+        edited("an extension", b"\xa5claim\x02", b"\xa5claim\xd4\x01\x02"),
+        edited("a key in a long header", b"\xa5claim\x02", b"\xd9\x05claim\x02"),
+        edited("a key twice", b"\xa5claim\x02", b"\xa5claim\x02\xa5claim\x02"),
+        edited("a key twice, and counted", first, b"\x8a" + 2 * first[1:]),
+        edited("a map in a long header", first, b"\xde\x00\x09" + first[1:]),
+        _rebodied(
+            "keys in reverse order",
+            Kind.ARGUE,
+            msgspec.msgpack.encode(dict(sorted(argue.items(), reverse=True))),
+        ),
+        _rebodied("a body that is a list", Kind.ARGUE, encode(list(argue.values()))),
+        _rebodied("a byte after the body", Kind.ARGUE, _good().body_raw + b"\x00"),
+        _rebodied("a field missing", Kind.ARGUE, encode(missing)),
+        changed("a field nobody knows", weight=1),
+        changed("an unknown stance", stance="undecided"),
+        changed("a digest of 31 bytes", round=bytes(31)),
+        changed("true for a number", claim=True),
+        changed("claim 17", claim=17),
+        changed("seventeen pieces of evidence", evidence=[fixed("evidence")] * 17),
+        changed("a text length above 16 KiB", text_len=16 * 1024 + 1),
+        _renamed("a NUL character in a name", "a\0b"),
+        _renamed("a name in form NFD", "e\u0301"),
+        _renamed("a noncharacter in a name", "\ufdd0"),
+        _renamed("an empty name", ""),
+        _renamed("a name of 129 characters", "n" * 129),
+        _rebodied("an unknown kind with a float", "future.kind", b"\x81\xa1x" + _FLOAT),
+        _rebodied("an unknown kind nine lists deep", "future.kind", b"\x91" * 9 + b"\x00"),
+        _rebodied("an unknown kind with 1,025 items", "future.kind", encode([0] * 1_025)),
+    ]
+
+
+def _signatures() -> list[BadRecord]:
+    good = _good()
+    parts = [good.statement_raw, good.body_raw, good.text_raw]
+    bent = good.signature[:40] + bytes([good.signature[40] ^ 1]) + good.signature[41:]
+    elsewhere = signed(*full_bodies()[Kind.ARGUE], realm=OTHER_REALM)
+    stranger = signed(*full_bodies()[Kind.ARGUE], seed=fixed("stranger"))
+    bare = sign(fixed("seed"), good.id)
+    return [
+        _raw("one bit of the signature changed", encode([*parts, bent]), Code.BAD_SIGNATURE),
+        _raw("signed in another realm", wire(elsewhere), Code.BAD_SIGNATURE),
+        _raw("signed by another key", wire(stranger), Code.BAD_SIGNATURE),
+        _raw("signed without the domain", encode([*parts, bare]), Code.BAD_SIGNATURE),
+    ]
+
+
+def _roles() -> list[BadRecord]:
+    rows = (
+        (Kind.ARGUE, Role.INSTANCE),
+        (Kind.PROPOSE, Role.OPERATOR),
+        (Kind.COMMIT, Role.INSTANCE),
+        (Kind.DELEGATE, Role.AGENT),
+        (Kind.AGENT_ADMIT, Role.OPERATOR),
+        (Kind.CERTIFICATE, Role.AGENT),
+    )
+    return [
+        BadRecord(
+            name=f"{kind} by an {role}",
+            code=Code.WRONG_ROLE,
+            raw=wire(signed(*full_bodies()[kind])),
+            role=role,
+        )
+        for kind, role in rows
+    ]
+
+
+def _sizes() -> list[BadRecord]:
+    return [
+        _rebodied("above 64 KiB", "future.kind", encode({"x": bytes(65_400)}), Code.TOO_LARGE),
+        _raw(
+            "a text above 16 KiB",
+            encode([_good().statement_raw, _good().body_raw, bytes(16_385), _good().signature]),
+        ),
+    ]
+
+
+def _resigned(
+    name: str, statement: bytes, body: bytes, code: Code = Code.NOT_CANONICAL
+) -> BadRecord:
+    signature = sign(fixed("seed"), signing_payload(record_id(REALM, statement)))
+    return BadRecord(name=name, code=code, raw=encode([statement, body, None, signature]))
+
+
+def _rebodied(name: str, kind: str, body: bytes, code: Code = Code.NOT_CANONICAL) -> BadRecord:
+    """Sign a statement of `kind` over these body bytes."""
+    fields = msgspec.msgpack.decode(_good().statement_raw)
+    changed = [1, kind, *fields[2:7], len(body), plain_hash(body)]
+    return _resigned(name, encode(changed), body, code)
+
+
+def _inception(name: str, at: int, value: object) -> BadRecord:
+    body, _ = full_bodies()[Kind.INCEPT]
+    record = signed(body, first=True)
+    fields = list(msgspec.msgpack.decode(record.statement_raw))
+    fields[at] = value
+    return _resigned(name, encode(fields), record.body_raw)
+
+
+def _renamed(name: str, words: str) -> BadRecord:
+    body: Body = full_bodies()[Kind.AGENT_DECLARE][0]
+    fields = msgspec.to_builtins(body, builtin_types=(bytes,)) | {"family": words}
+    return _rebodied(name, Kind.AGENT_DECLARE, encode(fields))

@@ -1,0 +1,255 @@
+"""One body of every kind with every field filled: what the record vectors are made of.
+
+They are written out here, and do not come from the builders, because a vector changes only with a
+format version, while a builder may change with any test.
+"""
+
+import hashlib
+
+from federation.core import Seed
+from federation.crypto import (
+    Ballot,
+    Basis,
+    Choice,
+    Domain,
+    KeySigner,
+    Reason,
+    commitment,
+    digest,
+    public_key,
+    seal,
+    sign,
+)
+from federation.records import (
+    AgentAdmit,
+    AgentDeclare,
+    AgentSubscribe,
+    Argue,
+    ArtifactText,
+    Body,
+    CertificateFinal,
+    Claim,
+    Commit,
+    Contest,
+    Custody,
+    Delegate,
+    Incept,
+    Kind,
+    Level,
+    LogFault,
+    LogFork,
+    Note,
+    ObjectTo,
+    OperatorAdmit,
+    Propose,
+    Reveal,
+    Revoke,
+    RevokeBy,
+    Role,
+    Rotate,
+    RotateBy,
+    Seal,
+    SignedMessage,
+    SignedStatement,
+    Stance,
+    bind_text,
+    text_id,
+)
+
+
+def fixed(name: str) -> bytes:
+    """32 bytes that depend on a name only; seeds, salts, digests and ids of the vectors."""
+    return hashlib.sha256(f"folkmoot test vector: {name}".encode()).digest()
+
+
+REALM = fixed("realm")
+OTHER_REALM = fixed("another realm")
+ROUND = fixed("round")
+VOTER = fixed("voter")
+BALLOT = Ballot(
+    choice=Choice.AGAINST,
+    reason=Reason.UNSOURCED,
+    basis=Basis.RETRIEVAL,
+    evidence=(fixed("evidence"),),
+    arguments=(fixed("argument 1"), fixed("argument 2")),
+)
+NOTE = Note(note="The second source is a copy of the first: « même texte ».")
+ARTIFACT = ArtifactText(
+    title="Eau bouillante 水",
+    prose="Water boils at 100 °C at one atmosphere.\n\nMeasured, not derived.",
+    claims=("Water boils at 100 °C at one atmosphere.",),
+    falsification=("A calibrated thermometer shows another value.",),
+    sources=("a handbook, 3rd edition",),
+)
+
+
+def key_digest(seed: Seed) -> bytes:
+    """Commit to the public key of a seed."""
+    return digest(Domain.KEY, public_key(seed))
+
+
+def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
+    """Give for every kind a body with all fields set, and its text."""
+    voter_key = KeySigner(fixed("seed")).ballot_key(REALM, ROUND)
+    committed = commitment(
+        realm=REALM, round_id=ROUND, voter=VOTER, ballot=BALLOT, nonce=fixed("nonce")
+    )
+    note, note_hash, note_len = bind_text(NOTE, fixed("salt")[:16])
+    text, text_hash, text_len = bind_text(ARTIFACT, fixed("salt")[:16])
+    return {
+        Kind.INCEPT: (
+            Incept(
+                role=Role.AGENT,
+                key=public_key(fixed("seed")),
+                next=key_digest(fixed("next")),
+                recovery=key_digest(fixed("recovery")),
+                name="Ålesund reader",
+            ),
+            None,
+        ),
+        Kind.ROTATE: (
+            Rotate(
+                key=public_key(fixed("seed")),
+                next=key_digest(fixed("next")),
+                recovery=key_digest(fixed("recovery")),
+                by=RotateBy.RECOVERY,
+                reason="the laptop was stolen",
+                disown_after=41,
+                picks=fixed("branch"),
+            ),
+            None,
+        ),
+        Kind.REVOKE: (
+            Revoke(by=RevokeBy.RECOVERY, key=public_key(fixed("recovery")), reason="retired"),
+            None,
+        ),
+        Kind.DELEGATE: (
+            Delegate(
+                agent=fixed("agent"), scope=("artifact.propose", "review.commit"), until=2**53 - 1
+            ),
+            None,
+        ),
+        Kind.OPERATOR_ADMIT: (
+            OperatorAdmit(operator=fixed("operator"), proof=b"proof of work"),
+            None,
+        ),
+        Kind.AGENT_ADMIT: (
+            AgentAdmit(
+                agent=fixed("agent"),
+                operator=fixed("operator"),
+                delegate=fixed("delegate"),
+                custody=Custody.NODE,
+                proof=b"\x00" * 300,
+            ),
+            None,
+        ),
+        Kind.AGENT_DECLARE: (
+            AgentDeclare(
+                family="family",
+                provider="provider",
+                model="model-7b",
+                weights=fixed("weights"),
+                cutoff="2026-01",
+                prompt_family="curator",
+            ),
+            None,
+        ),
+        Kind.AGENT_SUBSCRIBE: (
+            AgentSubscribe(
+                topics=("science/physics", "history"), keywords=("température",), on=False
+            ),
+            None,
+        ),
+        Kind.PROPOSE: (
+            Propose(
+                topics=("science/physics", "science/water"),
+                claims=(Claim(1, fixed("check")), Claim(2)),
+                cites=(fixed("artifact"),),
+                sources=(fixed("source"),),
+                text_hash=text_hash,
+                text_len=text_len,
+                text_id=text_id(ARTIFACT),
+                lang="en-gb",
+            ),
+            text,
+        ),
+        Kind.OBJECT: (
+            ObjectTo(
+                round=ROUND,
+                after=ROUND,
+                reason=Reason.REDUNDANT,
+                text_hash=note_hash,
+                text_len=note_len,
+            ),
+            note,
+        ),
+        Kind.ARGUE: (
+            Argue(
+                round=ROUND,
+                after=fixed("fast certificate"),
+                stance=Stance.AGAINST,
+                level=Level.TECHNICAL,
+                claim=2,
+                evidence=(fixed("evidence"),),
+                replies_to=fixed("argument 1"),
+                text_hash=note_hash,
+                text_len=note_len,
+            ),
+            note,
+        ),
+        Kind.COMMIT: (
+            Commit(
+                round=ROUND,
+                after=fixed("deliberate certificate"),
+                commitment=committed,
+                sealed=seal(BALLOT, fixed("nonce"), key=voter_key, salt=fixed("salt")[:24]),
+            ),
+            None,
+        ),
+        Kind.REVEAL: (
+            Reveal(
+                round=ROUND,
+                after=fixed("commit certificate"),
+                ballot=BALLOT,
+                nonce=fixed("nonce"),
+            ),
+            None,
+        ),
+        Kind.CONTEST: (
+            Contest(
+                round=ROUND,
+                after=fixed("decide certificate"),
+                ground="conflict_of_interest",
+                text_hash=note_hash,
+                text_len=note_len,
+            ),
+            note,
+        ),
+        Kind.CERTIFICATE: (
+            CertificateFinal(
+                slot=b"\x92\x01\x02",
+                value=b"\x90",
+                fence=2**63 - 1,
+                seals=(
+                    Seal(fixed("voice"), 7, sign(fixed("voice"), b"seal")),
+                    Seal(fixed("other voice"), 2**53 - 1, sign(fixed("voice"), b"other")),
+                ),
+            ),
+            None,
+        ),
+        Kind.LOG_FORK: (
+            LogFork(
+                author=fixed("author"),
+                a=SignedStatement(b"statement a", sign(fixed("seed"), b"a")),
+                b=SignedStatement(b"statement b", sign(fixed("seed"), b"b")),
+            ),
+            None,
+        ),
+        Kind.LOG_FAULT: (
+            LogFault(
+                a=SignedMessage(b"message a", sign(fixed("seed"), b"a")),
+                b=SignedMessage(b"message b", sign(fixed("seed"), b"b")),
+            ),
+            None,
+        ),
+    }
