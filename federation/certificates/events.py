@@ -101,7 +101,8 @@ class Sign:
     """Say this to everybody: the one way in which a member signs.
 
     Give the body my next counter, sign it, make it durable with its parts, send it to all members
-    with its parts, and feed it back as `Received` from myself, before any other event.
+    with its parts. When the whole list of actions is carried out, feed all that was signed back as
+    `Received` from myself, in the order of signing, before any other event.
     """
 
     body: Body

@@ -106,7 +106,8 @@ def _propose_fresh(turn: Turn, witnesses: list[Heard], promises: tuple[Digest, .
         promises=promises,
         lock=None,
     )
-    turn.sign(body, value_part(turn, name))
+    # No value travels with it: whoever judges the proposal computes the value from its witnesses.
+    turn.sign(body)
 
 
 def _usable_witnesses(turn: Turn) -> list[Heard]:

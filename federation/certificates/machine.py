@@ -57,8 +57,8 @@ def step(  # noqa: PLR0917 # the six stand in the order of a sentence: who hears
 ) -> tuple[SlotState, tuple[Action, ...]]:
     """Take one event; `me` is my voice, or None to follow the slot without signing in it.
 
-    Carry out the actions in order; after `Sign`, feed the signed message back before any other
-    event. After a restart feed one `Wake`. Raises PeerError if a certificate does not verify; the
+    Carry out the whole list of actions in order, then feed what was signed back, in order, before
+    any other event. After a restart feed one `Wake`. Raises PeerError if a certificate does not verify; the
     state is then unchanged.
     """
     resend = state.resend_at is not None and now >= state.resend_at
@@ -187,7 +187,7 @@ def _keep(turn: Turn, heard: Heard) -> None:
 
 def _accuse(turn: Turn, heard: Heard) -> None:
     """Rule 7: two messages that no honest member signs both, once per voice."""
-    if heard.voice in turn.state.faulty:
+    if heard.voice in turn.state.faulty or heard.voice == turn.me:
         return
     for kind in Step:
         for other in said_by(turn.state, kind, heard.voice):
@@ -275,8 +275,8 @@ def _companions(turn: Turn, heard: Heard) -> tuple[Part, ...]:
         case Promise(lock_fence=int(fence), lock_digest=bytes(digest)):
             lock = turn.lock_for(fence, digest)
             return (*(() if lock is None else (lock_part(lock),)), *value_part(turn, digest))
-        case Propose(digest=digest, lock=name):
-            lock = None if name is None else turn.state.locks.get(name)
+        case Propose(digest=digest, lock=bytes(name)):
+            lock = turn.state.locks.get(name)
             return (*(() if lock is None else (lock_part(lock),)), *value_part(turn, digest))
         case _:
             return ()

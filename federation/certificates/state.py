@@ -83,7 +83,9 @@ class SlotState:
     """Verified locks, by their hash."""
     blobs: Mapping[Digest, bytes] = field(default_factory=dict)
     spoiled: frozenset[Digest] = frozenset()
-    """Named hashes whose bytes turned out to be no value, lock or chains of this slot."""
+    """Named hashes whose bytes turned out to be no value or lock of this slot."""
+    sound: Mapping[Digest, bool] = field(default_factory=dict)
+    """Of the blobs that were read as chains: whether they are."""
     pending: Certificate | None = None
     """A verified certificate that waits for the blobs of its value."""
     refused: frozenset[Digest] = frozenset()
@@ -184,7 +186,8 @@ def pruned(state: SlotState) -> SlotState:
     return replace(
         kept,
         blobs=_only(state.blobs, blobs),
-        spoiled=state.spoiled & (digests | locks | blobs),
+        sound=_only(state.sound, blobs),
+        spoiled=state.spoiled & (digests | locks),
     )
 
 

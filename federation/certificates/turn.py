@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from federation.certificates import proofs
 from federation.certificates.blobs import chains_from_blob
-from federation.certificates.desk import Desk, Fresh, Missing, NoValue, Outcome, Pace, Witnessed
+from federation.certificates.desk import Desk, Missing, Outcome, Pace, Witnessed
 from federation.certificates.events import Action, FetchRecords, Sign, WakeAt, Want
 from federation.certificates.membership import Pinned
 from federation.certificates.messages import Body, CutWitness, Heard, ListWitness, Verify
@@ -176,9 +176,8 @@ class Turn:
                 witness: ListWitness | CutWitness = body
             case CutWitness() as body:
                 witness = body
-                known = body.chains in self.state.blobs
                 chains = self.blob(body.chains, (heard.voice,))
-                if chains is None or (not known and not self._sound(body.chains, chains)):
+                if chains is None or not self._is_sound(body.chains, chains):
                     return None
             case _:
                 return None
@@ -199,13 +198,10 @@ class Turn:
             self._waiting[key] = waiting
             return waiting
         outcome = self.desk.fresh(usable)
-        match outcome:
-            case Missing(records=records):
-                self._waiting[key] = outcome
-                voices = tuple(one.voice for one in usable if one.voice != self.me)
-                self.actions.append(FetchRecords(ids=records, voices=voices))
-            case Fresh() | NoValue():
-                pass
+        if isinstance(outcome, Missing):
+            self._waiting[key] = outcome
+            voices = tuple(one.voice for one in usable if one.voice != self.me)
+            self.actions.append(FetchRecords(ids=outcome.records, voices=voices))
         return outcome
 
     def finish(self, deadlines: Iterable[Millis]) -> tuple[SlotState, tuple[Action, ...]]:
@@ -240,15 +236,17 @@ class Turn:
         self.state = replace(self.state, locks={**self.state.locks, name: lock})
         return lock
 
-    def _sound(self, name: Digest, chains: bytes) -> bool:
-        try:
-            chains_from_blob(chains)
-        except PeerError:
-            blobs = {key: blob for key, blob in self.state.blobs.items() if key != name}
-            self.state = replace(self.state, blobs=blobs)
-            self._spoil(name)
-            return False
-        return True
+    def _is_sound(self, name: Digest, chains: bytes) -> bool:
+        """Tell whether a blob is a chains blob; remembered, because reading it is dear."""
+        known = self.state.sound.get(name)
+        if known is None:
+            try:
+                chains_from_blob(chains)
+                known = True
+            except PeerError:
+                known = False
+            self.state = replace(self.state, sound={**self.state.sound, name: known})
+        return known
 
     def _spoil(self, name: Digest) -> None:
         self._needs.pop(name, None)

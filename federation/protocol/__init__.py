@@ -17,8 +17,14 @@
 `epochs`        what moves at a tick
 `rows`          rows of the world digest
 `digest`        the digest itself
+`judge`         the fate of a record, and its code
+`custody`       the local door: judged, then signed for an agent
+`rebuild`       a world from what was stored, or from records in any order
+`invariants`    what must hold in every world, as checks
 """
 
+from federation.protocol import custody, effects, inputs
+from federation.protocol.custody import Keyring
 from federation.protocol.founding import (
     FounderSpec,
     Founding,
@@ -27,15 +33,21 @@ from federation.protocol.founding import (
     found,
     incept,
 )
+from federation.protocol.judge import Fate, Judgement, judge
 from federation.protocol.orchestrator import start, step
+from federation.protocol.rebuild import Durable, rebuild, restore
 from federation.protocol.rounds import Round
 from federation.protocol.state import State
 from federation.protocol.world import LiveSlot, Me, World, begin
 
 __all__ = [
+    "Durable",
+    "Fate",
     "FounderSpec",
     "Founding",
     "FoundingSpec",
+    "Judgement",
+    "Keyring",
     "Keys",
     "LiveSlot",
     "Me",
@@ -43,8 +55,14 @@ __all__ = [
     "State",
     "World",
     "begin",
+    "custody",
+    "effects",
     "found",
     "incept",
+    "inputs",
+    "judge",
+    "rebuild",
+    "restore",
     "start",
     "step",
 ]

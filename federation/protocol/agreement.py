@@ -43,7 +43,7 @@ from federation.protocol.desks import desk_of
 from federation.protocol.inputs import Packet
 from federation.protocol.turn import Turn
 from federation.protocol.world import LiveSlot, World
-from federation.records import LogFault, SignedMessage
+from federation.records import LogFault, Record, SignedMessage
 from federation.review import length, may_close_early
 
 
@@ -63,18 +63,16 @@ def open_slot(turn: Turn, slot: Slot) -> None:
     state = restore(pinned, me, entries, verify=world.verify) if me and entries else SlotState()
     live = world.slots[key] = LiveSlot(pinned=pinned, state=state, started=started)
     world.pins[key] = pinned
-    turn.wake_at(started + earliest(world, slot))
-    turn.wake_at(started + latest(world, slot))
+    for at in windows(world, live):
+        turn.wake_at(at)
     if state.certificate is not None:
         turn.finals.append((state.certificate, ()))
     elif entries:
         feed(turn, slot, certificates.Wake())
     for name in world.unproven.pop(key, []):
         record = world.log.get(name)
-        certificate = finality.proven(world, record) if record else None
-        if record is not None and certificate is not None:
-            world.filed.setdefault(key, name)
-            feed(turn, slot, ReceivedCertificate(certificate=certificate, sender=record.author))
+        if record is not None:
+            offer(turn, record)
     waiting = [packet for early, packet in world.early if early == key]
     if waiting:
         world.early = type(world.early)(
@@ -85,22 +83,33 @@ def open_slot(turn: Turn, slot: Slot) -> None:
     check_window(turn, live)
 
 
-def earliest(world: World, slot: Slot) -> Millis:
-    """Give the shortest window of a slot in ms."""
-    match slot:
-        case CutSlot():
-            return world.charter.timing.cut_min
-        case RoundSlot():
-            return world.rounds[slot.round_id].pin.charter.review.commit_min
+def offer(turn: Turn, record: Record) -> None:
+    """Show a slot the certificate that a `certificate.final` record holds, if it proves one."""
+    world = turn.world
+    certificate = finality.proven(world, record)
+    if certificate is None:
+        return
+    key = slot_key(certificate.slot)
+    world.filed.setdefault(key, record.id)
+    if key not in world.certificates:
+        event = ReceivedCertificate(
+            certificate=certificate, parts=blob_parts(world, certificate), sender=record.author
+        )
+        feed(turn, certificate.slot, event)
 
 
-def latest(world: World, slot: Slot) -> Millis:
-    """Give the longest window of a slot in ms, from its start."""
+def windows(world: World, live: LiveSlot) -> tuple[Millis, Millis]:
+    """Give the times at which a slot's window can end: at the earliest, and at the latest."""
+    slot = live.slot
     match slot:
         case CutSlot():
-            return world.charter.timing.epoch
+            timing = world.charter.timing
+            earliest = live.started + timing.cut_min
+            return earliest, max(earliest, world.ticked_at + timing.epoch)
         case RoundSlot():
-            return length(slot.phase, world.rounds[slot.round_id].pin)
+            pin = world.rounds[slot.round_id].pin
+            shortest = live.started + pin.charter.review.commit_min
+            return shortest, live.started + length(slot.phase, pin)
 
 
 def check_window(turn: Turn, live: LiveSlot) -> None:

@@ -199,11 +199,13 @@ def _admissions(state: State, fresh: list[Record]) -> bool:
     for record in fresh:
         if isinstance(record.body, Delegate):
             state.delegations[record.id] = Delegation(operator=record.author, body=record.body)
+    # Operators first: which instance's chain comes first must not decide who is admitted.
+    for record in fresh:
+        if isinstance(record.body, OperatorAdmit):
+            _admit_operator(state, record, record.body)
     changed = False
     for record in fresh:
         match record.body:
-            case OperatorAdmit():
-                _admit_operator(state, record, record.body)
             case AgentAdmit():
                 changed |= _admit_agent(state, record, record.body)
             case AgentDeclare() | AgentSubscribe():
@@ -336,7 +338,7 @@ def submission(state: State, record: Record, body: Propose) -> Submission:
         text_id=body.text_id,
         cut=state.cut,
         admitted=agent is not None,
-        suspended=is_barred(state, record.author),
+        suspended=is_barred(state, record.author) or is_disowned(state, record),
         r=agent.r if agent else 0,
         r_min=review.r_min,
         duplicate_of=first if first != record.id else None,
@@ -349,3 +351,9 @@ def is_barred(state: State, agent: bytes) -> bool:
     """Tell whether an identity is forked or revoked in this world."""
     known = state.identities.get(agent)
     return known is None or known.forked_in is not None or known.keys.revoked
+
+
+def is_disowned(state: State, record: Record) -> bool:
+    """Tell whether a record's author has disowned it as a thief's (`disown_after`)."""
+    known = state.identities.get(record.author)
+    return known is not None and known.keys.is_disowned(record.seq)

@@ -14,7 +14,6 @@ from federation.certificates import (
     Part,
     PartKind,
     Positions,
-    ReceivedCertificate,
     RoundSlot,
     positions_from_blob,
     slot_from_plain,
@@ -103,9 +102,9 @@ def try_cut(turn: Turn) -> None:
     finality.schedule(turn, slot)
     turn.effects.append(effects.Tell(event="cut", subject=contained.digest))
     after = CutSlot(number=contained.number + 1, previous=contained.digest)
-    agreement.open_slot(turn, after)
     if contained.tick:
-        world.ticked_at = world.starts[slot_key(after)]
+        world.ticked_at = world.starts.get(slot_key(after), turn.now)
+    agreement.open_slot(turn, after)
     for one in folded.opened:
         one.opened_at = world.starts.setdefault(one.pin.round, turn.now)
         turn.effects.append(effects.StoreStart(slot=one.pin.round, at=one.opened_at))
@@ -221,12 +220,4 @@ def learn(turn: Turn, record: Record) -> None:
     if world.pinned(slot) is None or (key not in world.slots and key not in world.certificates):
         world.unproven.setdefault(key, []).append(record.id)
         return
-    certificate = finality.proven(world, record)
-    if certificate is not None:
-        world.filed.setdefault(key, record.id)
-        if key not in world.certificates:
-            agreement.feed(
-                turn,
-                slot,
-                ReceivedCertificate(certificate=certificate, sender=record.author),
-            )
+    agreement.offer(turn, record)

@@ -308,10 +308,11 @@ class Log:
     def earlier(self, record: Record, kind: str, round_id: RoundId) -> list[Record]:
         """List the author's records of `kind` in a round that stand before `record`, ascending.
 
-        Only on the record's own branch; `record` must be stored.
+        Only on the record's own branch; its predecessor must be stored, itself need not be.
         """
         ids = self._rounds.of_author(record.author, round_id, kind)
-        before = [one for one in ids if one != record.id and self.is_ancestor(one, record.id)]
+        prev = record.prev
+        before = [one for one in ids if prev is not None and self.is_ancestor(one, prev)]
         return sorted(self._records(before), key=lambda one: one.seq)
 
     def by_round(self, round_id: RoundId) -> Mapping[str, list[Record]]:

@@ -1,11 +1,15 @@
 """A voice that lies in every way the messages allow, well signed, to whomever it likes."""
 
+from typing import TypeAlias
+
 from federation.certificates import (
     CertificatePacket,
     Cosign,
+    Fresh,
     Heard,
     ListValue,
     ListWitness,
+    Looked,
     MessagePacket,
     Packet,
     Part,
@@ -13,18 +17,25 @@ from federation.certificates import (
     PartsPacket,
     Promise,
     Propose,
+    RoundSlot,
     Seal,
     Step,
+    Witnessed,
+    fresh_list,
     hear,
     message_for,
     part_address,
     signing_payload,
     value_bytes,
     value_digest,
+    value_from_bytes,
 )
 from federation.certificates.proofs import Certificate, Lock, endorsements, lock_bytes, lock_hash
 from tests.federation.certificates.hall import name, signer, verify, voice
 from tests.federation.certificates.network import Hall
+
+
+Lie: TypeAlias = ListWitness | Propose | Cosign | Seal | Promise
 
 
 class Liar:
@@ -37,6 +48,7 @@ class Liar:
         self.heard: dict[bytes, Heard] = {}
         self.parts: dict[bytes, Part] = {}
         self.budget = 60
+        self.splits: dict[int, int] = {}
         for i in range(2):
             self.invent(ListValue(records=tuple(sorted([name("forged", i), *hall.common]))))
         hall.at(1, self.act)
@@ -51,12 +63,41 @@ class Liar:
                 heard = hear(raw, signature, self.hall.where, verify=verify)
                 self.heard[heard.hash] = heard
                 self.parts.update((part_address(part), part) for part in parts)
+                self.split(heard)
+                if isinstance(heard.body, Cosign | Seal) and self.hall.chance.random() < 0.5:
+                    # Whatever is voted for, the liar votes for it too: it wants two of each.
+                    self.say(heard.body, ())
             case CertificatePacket() | PartsPacket():
                 pass
             case _:
                 # A request: answered when it pleases.
                 if self.hall.chance.random() < 0.7:
                     self.answer(sender, packet.hashes)
+
+    def split(self, heard: Heard) -> None:
+        """Show different members different proposals as soon as a fence of mine can be led."""
+        fence = heard.body.fence if isinstance(heard.body, Promise) else 0
+        kind = heard.header.step
+        ready = kind in {Step.WITNESS, Step.PROMISE} and self.splits.get(fence, 0) < 4
+        if not ready or self.hall.where.leader(fence) != voice(self.who):
+            return
+        enough = {one.voice for one in self.heard.values() if one.header.step is kind}
+        if len(enough) < self.hall.where.quorum.q:
+            return
+        self.splits[fence] = self.splits.get(fence, 0) + 1
+        for _ in range(2):
+            body = ListWitness(ids=tuple(sorted(self.some_ids())), late=False)
+            self.say(body, ())
+            if fence:
+                self.say(Promise(fence=fence, lock_fence=None, lock_digest=None), ())
+            proposal, parts = self.proposal(self.hall.chance.choice(sorted(self.parts)), fence)
+            self.say(proposal, parts)
+
+    def some_ids(self) -> list[bytes]:
+        """Name some true records and some that nobody wrote."""
+        chance = self.hall.chance
+        ids = [one for one in sorted(self.hall.common | self.hall.rare) if chance.random() < 0.6]
+        return ids + [name("forged", i) for i in range(2) if chance.random() < 0.2]
 
     def answer(self, to: int, hashes: tuple[bytes, ...]) -> None:
         for one in hashes:
@@ -69,9 +110,16 @@ class Liar:
             self.hall.send(self.who, to, PartsPacket(parts=parts))
 
     def act(self) -> None:
-        """Say one thing to a random part of the members."""
+        """Lie once, and come back."""
+        self.say(*self.body())
+        self.certify()
+        self.budget -= 1
+        if self.budget:
+            self.hall.at(self.hall.now + self.hall.chance.randint(5, 120), self.act)
+
+    def say(self, body: Lie, parts: tuple[Part, ...]) -> None:
+        """Sign and send one message to a random part of the members."""
         chance = self.hall.chance
-        body, parts = self.body()
         self.counter += chance.randint(-1, 3)
         raw = message_for(self.hall.where, voice(self.who), max(0, self.counter), body)
         signature = signer(self.who).sign(signing_payload(raw))
@@ -82,14 +130,8 @@ class Liar:
         for to in self.hall.peers:
             if chance.random() < 0.6:
                 self.hall.send(self.who, to, packet)
-        self.certify()
-        self.budget -= 1
-        if self.budget:
-            self.hall.at(self.hall.now + chance.randint(5, 120), self.act)
 
-    def body(self) -> tuple[
-        ListWitness | Propose | Cosign | Seal | Promise, tuple[Part, ...]
-    ]:
+    def body(self) -> tuple[Lie, tuple[Part, ...]]:
         chance = self.hall.chance
         fence = chance.choice([0, 0, 0, 1, 1, 2, 3, self.top(), self.top(), 2**31])
         values = [one for one, part in self.parts.items() if part.kind is PartKind.VALUE]
@@ -97,9 +139,8 @@ class Liar:
         kind = chance.choice([*Step, Step.PROPOSE, Step.COSIGN, Step.SEAL])
         match kind:
             case Step.WITNESS:
-                ids = [one for one in self.hall.common if chance.random() < 0.7]
-                ids += [name("forged", i) for i in range(2) if chance.random() < 0.5]
-                return ListWitness(ids=tuple(sorted(ids)), late=chance.random() < 0.3), ()
+                ids = tuple(sorted(self.some_ids()))
+                return ListWitness(ids=ids, late=chance.random() < 0.3), ()
             case Step.COSIGN:
                 return Cosign(fence=fence, digest=digest), ()
             case Step.SEAL:
@@ -112,19 +153,22 @@ class Liar:
                 claim = Promise(fence=fence, lock_fence=lock.fence, lock_digest=lock.digest)
                 return claim, (part,)
             case Step.PROPOSE:
-                return self.proposal(digest)
+                n = self.hall.where.quorum.n
+                mine = next(k for k in range(n) if self.hall.where.leader(k) == voice(self.who))
+                near = mine + n * chance.choice([0, 0, max(0, self.top() // n), 2**29])
+                return self.proposal(digest, near)
 
-    def proposal(self, digest: bytes) -> tuple[Propose, tuple[Part, ...]]:
+    def proposal(self, digest: bytes, fence: int) -> tuple[Propose, tuple[Part, ...]]:
         """Propose at a fence it leads, with whatever support it can find."""
         chance, where = self.hall.chance, self.hall.where
-        n, q = where.quorum.n, where.quorum.q
-        mine = next(k for k in range(n) if where.leader(k) == voice(self.who))
-        fence = mine + n * chance.choice([0, 0, max(0, self.top() // n), 2**29])
+        q = where.quorum.q
         witnesses = self.support(Step.WITNESS, None, q)
         promises = self.support(Step.PROMISE, fence, q) if fence else ()
-        lock = self.lock() if fence and chance.random() < 0.5 else None
+        lock = self.lock() if fence and chance.random() < 0.4 else None
         if lock is not None and chance.random() < 0.7:
             digest = lock.digest
+        elif chance.random() < 0.8:
+            digest = self.plausible(witnesses) or digest
         parts = tuple(part for one, part in self.parts.items() if one == digest)
         if lock is not None:
             parts += (Part(kind=PartKind.LOCK, content=lock_bytes(lock)),)
@@ -136,6 +180,24 @@ class Liar:
             lock=None if lock is None else lock_hash(lock),
         )
         return body, parts
+
+    def plausible(self, witnesses: tuple[bytes, ...]) -> bytes | None:
+        """Give the digest that these witnesses truly amount to, if that can be told."""
+        known = [self.heard[one] for one in witnesses if one in self.heard]
+        rows = [
+            Witnessed(operator=one.voice, voice=one.voice, body=one.body, chains=None)
+            for one in known
+            if isinstance(one.body, ListWitness)
+        ]
+        slot = self.hall.where.slot
+        assert isinstance(slot, RoundSlot)
+        outcome = fresh_list(slot, rows, self.hall.where.quorum, lambda record: Looked(
+            voter=record, seq=0, qualifies=True, reviewer=True
+        ))
+        if not isinstance(outcome, Fresh) or not isinstance(outcome.value, ListValue):
+            return None
+        self.invent(outcome.value)
+        return value_digest(slot, outcome.value)
 
     def support(self, kind: Step, fence: int | None, q: int) -> tuple[bytes, ...]:
         """Pick q messages of one kind, of distinct voices while there are enough."""
@@ -187,8 +249,6 @@ class Liar:
                 return
 
     def values(self) -> list[ListValue]:
-        from federation.certificates import value_from_bytes
-
         return [
             value
             for part in self.parts.values()

@@ -213,9 +213,7 @@ class Peer:
         if peer is not None and not peer.up:
             return
         if peer is not None:
-            both = peer.desk.held | self.desk.held
-            peer.desk.held |= both
-            self.desk.held |= both
+            self.desk.held |= peer.desk.held
         # A liar says that we have reconciled, and hands over nothing.
         self.feed(Reconciled(voice=other, began=began))
 
@@ -268,15 +266,19 @@ class Hall:
         liars = frozenset() if who_lies is None else frozenset({who_lies})
         self.auditor = Auditor(self.where, liars)
         self.common = {name("record", i) for i in range(3)}
-        rare = [name("rare", i) for i in range(4)]
+        self.rare = {name("rare", i) for i in range(4)}
         self.peers: dict[int, Peer] = {}
         for who in range(n):
             if who not in liars:
-                held = self.common | {one for one in rare if self.chance.random() < 0.4}
-                self.peers[who] = Peer(self, who, held)
+                self.peers[who] = Peer(self, who, set(self.common))
+                for one in sorted(self.rare):
+                    self.after(self.chance.randint(0, 900), who, self.arrival(who, one))
         self.liar = liar(self, who_lies) if liar is not None and who_lies is not None else None
         for peer in self.peers.values():
             self.after(self.chance.randint(0, spread), peer.who, peer.end_window)
+
+    def arrival(self, who: int, record: bytes) -> Callable[[], None]:
+        return lambda: self.peers[who].desk.held.add(record)
 
     def run(self, until: int) -> "Hall":
         """Let time pass until everybody honest is final, or until the end."""

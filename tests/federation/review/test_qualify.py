@@ -112,6 +112,13 @@ def test_the_second_commitment_of_one_branch_does_not_count() -> None:
     assert code(scene, finals, second) is None
 
 
+def test_a_commitment_still_qualifies_after_its_list_is_final() -> None:
+    scene = Scene.of(*SIX)
+    finals = scene.committed({1: FOR, 2: FOR})
+
+    assert code(scene, finals, finals[Phase.COMMIT].records[0]) is None
+
+
 def test_earlier_records_of_another_phase_are_no_commitment() -> None:
     scene = Scene.of(*SIX)
     argument = scene.argue(1, {})

@@ -5,9 +5,11 @@ from hypothesis import strategies as st
 
 from federation.core import MILLION
 from federation.crypto import Choice
+from federation.records import Reveal
 from federation.review import count
 from federation.review.tally import tally
 from federation.trust import Unrevealed
+from tests.builders import ballot
 from tests.federation.review.scene import ABSTAIN, AGAINST, FOR, Scene, operator
 
 NEWCOMER = {"tier": 0, "reviewer": False, "weight": 900_000}
@@ -73,10 +75,13 @@ def test_a_reveal_outside_the_box_is_not_counted() -> None:
 def test_of_two_reveals_the_lowest_id_counts() -> None:
     scene = Scene.of(1, 1)
     finals = scene.committed({1: FOR})
-    twice = [scene.reveal(1, finals), scene.reveal(1, finals)]
+    # Such a pair cannot qualify; it makes visible which of the two was taken.
+    twice = [scene.reveal(1, finals, ballot(choice)) for choice in (FOR, AGAINST)]
+    lowest = min(twice, key=lambda record: record.id).body
     counted = tally(scene.pin, finals.popitem()[1].records, twice)
 
-    assert len(counted.counted) == 1
+    assert isinstance(lowest, Reveal)
+    assert [one.ballot for one in counted.counted] == [lowest.ballot]
 
 
 def test_no_ballot_at_all_gives_an_empty_tally() -> None:

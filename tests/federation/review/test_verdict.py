@@ -52,6 +52,14 @@ def test_the_threshold_of_acceptance_itself_accepts() -> None:
     assert not verdict.strong
 
 
+@pytest.mark.parametrize(("against", "strong"), [(250_000, True), (250_001, False)])
+def test_a_result_is_strong_from_the_charters_threshold_on(*, against: int, strong: bool) -> None:
+    scene = weighed(400_000, 350_000, against)
+    verdict = decided(scene, {1: FOR, 2: FOR, 3: AGAINST})
+
+    assert verdict.strong is strong
+
+
 def test_one_millionth_below_the_threshold_is_not_accepted_by_vote() -> None:
     scene = weighed(349_999, 300_000, 350_000)
     verdict = decided(scene, {1: FOR, 2: FOR, 3: AGAINST})

@@ -1,0 +1,273 @@
+"""Sign for an agent, through the local door (design: custody).
+
+The door judges a record *before* it is signed, by the same function that every node judges it by
+afterwards: what it lets through can only be stopped by what happens meanwhile. It refuses with
+what, why and fix. The ballot store is the log: a reveal opens the sealed copy of the agent's own
+commit record, so an agent that forgets everything between two calls still votes safely.
+"""
+
+from dataclasses import dataclass, replace
+
+from federation.certificates import Phase
+from federation.core import AgentId, ArtifactId, Code, Digest, Millis, RefusedError, RoundId, short
+from federation.crypto import Ballot, KeySigner, Reason, commitment, open_sealed, seal
+from federation.protocol.judge import Fate, Judgement, judge
+from federation.protocol.rounds import Round
+from federation.protocol.world import World
+from federation.records import (
+    Argue,
+    ArtifactText,
+    Body,
+    Claim,
+    Commit,
+    Note,
+    ObjectTo,
+    Propose,
+    Record,
+    Reveal,
+    Stance,
+    bind_text,
+    sign_record,
+    signing_payload,
+    text_id,
+)
+from federation.records.review_bodies import Level
+from federation.review import box, box_digest, expected_after
+
+
+class _Blank:
+    """Signs nothing: what the door refuses must never have been signed."""
+
+    def sign(self, payload: bytes) -> bytes:
+        """Give a signature's worth of zeros."""
+        del payload
+        return bytes(64)
+
+    def secret(self, realm: bytes, cut: int) -> bytes:
+        """Give no secret."""
+        del realm, cut
+        return bytes(32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keyring:
+    """An agent and the keys that sign for it, by key_index; the last is current."""
+
+    agent: AgentId
+    keys: tuple[KeySigner, ...]
+
+    @property
+    def current(self) -> KeySigner:
+        """The key that signs now."""
+        return self.keys[-1]
+
+
+def author(
+    world: World, keyring: Keyring, body: Body, *, now: Millis, text: bytes | None = None
+) -> Record:
+    """Judge and sign the next record of an agent's chain; hand it to `step` as `Arrived`.
+
+    `now` becomes the record's claimed time. Raises RefusedError with the code of its fate.
+    """
+    draft = _draft(world, keyring, body, now=now, text=text)
+    judgement = judge(world, draft)
+    if judgement.fate is Fate.VOID:
+        raise _refused(draft, judgement)
+    return replace(draft, signature=keyring.current.sign(signing_payload(draft.id)))
+
+
+def propose(
+    world: World,
+    keyring: Keyring,
+    content: ArtifactText,
+    *,
+    topics: tuple[str, ...],
+    salt: bytes,
+    now: Millis,
+    cites: tuple[ArtifactId, ...] = (),
+    sources: tuple[Digest, ...] = (),
+    lang: str = "en",
+) -> Record:
+    """Propose an artifact; `salt` is 16 random bytes that protect the text after a takedown."""
+    text, text_hash, text_len = bind_text(content, salt)
+    body = Propose(
+        topics=topics,
+        claims=tuple(Claim(number) for number in range(1, len(content.claims) + 1)),
+        cites=cites,
+        sources=sources,
+        text_hash=text_hash,
+        text_len=text_len,
+        text_id=text_id(content),
+        lang=lang,
+    )
+    return author(world, keyring, body, now=now, text=text)
+
+
+def object_to(
+    world: World, keyring: Keyring, round_id: RoundId, *, reason: Reason, now: Millis
+) -> Record:
+    """Object while the window is open: the artifact then goes to a vote."""
+    one = _round(world, round_id)
+    body = ObjectTo(round=round_id, after=_after(one, Phase.FAST), reason=reason)
+    return author(world, keyring, body, now=now)
+
+
+def argue(
+    world: World,
+    keyring: Keyring,
+    round_id: RoundId,
+    *,
+    stance: Stance,
+    note: str,
+    salt: bytes,
+    now: Millis,
+    level: Level = Level.CONTENT,
+    replies_to: bytes | None = None,
+) -> Record:
+    """Argue before the vote; the words travel in the record's text."""
+    text, text_hash, text_len = bind_text(Note(note=note), salt)
+    body = Argue(
+        round=round_id,
+        after=_after(_round(world, round_id), Phase.DELIBERATE),
+        stance=stance,
+        level=level,
+        replies_to=replies_to,
+        text_hash=text_hash,
+        text_len=text_len,
+    )
+    return author(world, keyring, body, now=now, text=text)
+
+
+def cast(
+    world: World,
+    keyring: Keyring,
+    round_id: RoundId,
+    ballot: Ballot,
+    *,
+    nonce: bytes,
+    salt: bytes,
+    now: Millis,
+) -> Record:
+    """Commit to a ballot, sealed; `nonce` is 32 and `salt` 24 random bytes, fresh every time."""
+    one = _round(world, round_id)
+    phase = one.phase if one.phase is Phase.COMMIT2 else Phase.COMMIT
+    committed = commitment(
+        realm=world.realm, round_id=round_id, voter=keyring.agent, ballot=ballot, nonce=nonce
+    )
+    key = keyring.current.ballot_key(world.realm, round_id)
+    body = Commit(
+        round=round_id,
+        after=_after(one, phase),
+        commitment=committed,
+        sealed=seal(ballot, nonce, key=key, salt=salt),
+    )
+    return author(world, keyring, body, now=now)
+
+
+def may_reveal(world: World, round_id: RoundId, voter: AgentId) -> Record | None:
+    """Give the voter's listed commit record if revealing is allowed: only then may a ballot open.
+
+    Allowed means that the *certificate* of the box is held and verified here and lists the
+    commitment. q cosigns are not enough: another list could still become final, and it could
+    hold a vote that was made after this one was read (design: reveal).
+    """
+    one = world.rounds.get(round_id)
+    if one is None or one.phase is not Phase.DECIDE:
+        return None
+    return next((record for record in box(one.finals) if record.author == voter), None)
+
+
+def reveal(world: World, keyring: Keyring, round_id: RoundId, *, now: Millis) -> Record:
+    """Open an agent's own listed commitment, from the sealed copy in its commit record."""
+    listed = may_reveal(world, round_id, keyring.agent)
+    after = box_digest(_round(world, round_id).finals)
+    if listed is None or after is None or not isinstance(listed.body, Commit):
+        raise RefusedError(
+            "reveal refused",
+            why="no verified certificate of the box lists a commitment of this agent",
+            fix="wait for the certificate; a commitment that it does not list is never opened",
+            code=Code.NOT_CERTIFIED,
+        )
+    key = keyring.keys[listed.statement.key_index].ballot_key(world.realm, round_id)
+    ballot, nonce = open_sealed(listed.body.sealed, key=key)
+    body = Reveal(round=round_id, after=after, ballot=ballot, nonce=nonce)
+    return author(world, keyring, body, now=now)
+
+
+def _draft(
+    world: World, keyring: Keyring, body: Body, *, now: Millis, text: bytes | None
+) -> Record:
+    heads = world.log.heads_of(keyring.agent)
+    if len(heads) != 1:
+        raise RefusedError(
+            "record refused",
+            why="its author's chain is forked here"
+            if heads
+            else "its author's inception is not held here",
+            fix="rotate the key and pick the branch to keep"
+            if heads
+            else "send the inception first",
+            code=Code.FORK if heads else Code.NOT_ADMITTED,
+        )
+    seq, head = heads[0]
+    entry = world.log.entry(head)
+    assert entry is not None, "a head is stored"  # noqa: S101 # our own invariant
+    return sign_record(
+        body,
+        realm=world.realm,
+        signer=_Blank(),
+        author=keyring.agent,
+        key_index=entry.keys.key_index,
+        seq=seq + 1,
+        prev=head,
+        at=now,
+        text=text,
+    )
+
+
+def _round(world: World, round_id: RoundId) -> Round:
+    one = world.rounds.get(round_id)
+    if one is None:
+        raise RefusedError(
+            "record refused",
+            why=f"no cut has opened round {short(round_id)}",
+            fix="take the id of an open round",
+            code=Code.UNKNOWN_ROUND,
+        )
+    return one
+
+
+def _after(one: Round, phase: Phase) -> Digest:
+    after = expected_after(phase, one.pin, one.finals)
+    if after is None or one.phase is not phase:
+        where = one.phase.value if one.phase else "over"
+        raise RefusedError(
+            "record refused",
+            why=f"the round is not in its phase {phase.value}: it is {where}",
+            fix="act in the phase that the round is in",
+            code=Code.NOT_IN_PHASE,
+        )
+    return after
+
+
+def _refused(draft: Record, judgement: Judgement) -> RefusedError:
+    code = judgement.code or Code.GUARD_FAILED
+    return RefusedError(
+        f"{draft.kind} refused", why=judgement.why, fix=_FIXES.get(code, _FIX), code=code
+    )
+
+
+_FIX = "ask `why` for the record's round or artifact, and act on what it waits for"
+_FIXES = {
+    Code.NOT_ADMITTED: "ask an instance for admission and wait for the next cut",
+    Code.NOT_ELIGIBLE: "choose another round: the author and its operator do not review",
+    Code.ALREADY_COMMITTED: "keep the first commitment; it cannot be replaced",
+    Code.COMMITMENT_COPIED: "commit to a ballot of your own with a fresh nonce",
+    Code.COMMITMENT_MISMATCH: "reveal the ballot and nonce of the listed commitment",
+    Code.NOT_CERTIFIED: "wait for the certificate of the box",
+    Code.NOT_IN_PHASE: "act in the phase that the round is in",
+    Code.UNKNOWN_ROUND: "take the id of an open round",
+    Code.OVER_QUOTA: "wait for the next epoch",
+    Code.FORK: "rotate the key and pick the branch to keep",
+    Code.DUPLICATE: "cite or revise the artifact that has this text",
+}

@@ -1,0 +1,156 @@
+"""What must hold in every world, always: the invariants of the design as checks (paper 4).
+
+Each check returns what is broken, for people; an empty list means that the world is sound. They
+read and never change; tests run them after every step, a doctor can run them on a stored world.
+Liveness, durability and the cost of Sybils speak about runs, not states: the simulated network
+asserts those.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from federation.artifacts import State as ArtifactState
+from federation.certificates import CutSlot, Phase, RoundSlot, slot_key
+from federation.core import short
+from federation.crypto import opens
+from federation.protocol import rows
+from federation.protocol.digest import Tables
+from federation.protocol.rounds import Round
+from federation.protocol.world import World
+from federation.records import Reveal
+from federation.review import Ended, commitments, listed, next_phase
+
+
+def broken(world: World) -> list[str]:
+    """Check one world; list everything that is broken."""
+    return [
+        *_safety(world),
+        *_liveness(world),
+        *_concealment(world),
+        *_influence(world),
+        *_chain_of_cuts(world),
+        *_own_signatures(world),
+        *_digest(world),
+    ]
+
+
+def disagreements(worlds: Iterable[World]) -> list[str]:
+    """Check several worlds against each other: one value per slot, one digest per cut."""
+    values: dict[bytes, bytes] = {}
+    digests: dict[int, bytes] = {}
+    found = []
+    for world in worlds:
+        for key, certificate in world.certificates.items():
+            if values.setdefault(key, certificate.digest) != certificate.digest:
+                found.append(f"agreement: two final values of one slot {key.hex()}")
+        if digests.setdefault(world.state.cut, world.digest) != world.digest:
+            found.append(f"convergence: two worlds at cut {world.state.cut}")
+    return found
+
+
+def _safety(world: World) -> Iterator[str]:
+    """No artifact is active without a certified path."""
+    for artifact in world.state.artifacts.values():
+        if artifact.state is not ArtifactState.ACTIVE:
+            continue
+        verdict = artifact.verdict
+        one = world.rounds.get(artifact.round or b"")
+        if verdict is None or one is None or not verdict.accepted:
+            yield f"safety: {short(artifact.id)} is active without an accepting verdict"
+            continue
+        came_to = next_phase(one.pin, one.finals)
+        if not isinstance(came_to, Ended) or came_to.verdict != verdict:
+            yield f"safety: the lists of {short(artifact.id)} do not give its verdict"
+        if _unproven(world, one):
+            yield f"safety: a list of {short(artifact.id)} has no certificate"
+
+
+def _unproven(world: World, one: Round) -> bool:
+    return any(
+        (found := world.certificates.get(slot_key(RoundSlot(round_id=one.pin.round, phase=phase))))
+        is None
+        or found.digest != final.digest
+        for phase, final in one.finals.items()
+    )
+
+
+def _liveness(world: World) -> Iterator[str]:
+    """Whatever is not terminal has a round that waits for a phase or whose end awaits a cut."""
+    waiting = {ArtifactState.PROPOSED, ArtifactState.UNDER_REVIEW}
+    for artifact in world.state.artifacts.values():
+        if artifact.state in waiting:
+            one = world.rounds.get(artifact.round or b"")
+            if one is None or (one.phase is None) == (one.verdict is None):
+                yield f"liveness: {short(artifact.id)} waits for nothing"
+
+
+def _concealment(world: World) -> Iterator[str]:
+    """Every listed reveal opens a commitment of its own voter in the certified box."""
+    for one in world.rounds.values():
+        boxed = commitments(one.finals)
+        for record in listed(one.finals, Phase.DECIDE):
+            body = record.body
+            committed = boxed.get(record.author)
+            if not isinstance(body, Reveal) or committed is None:
+                yield f"concealment: round {short(one.pin.round)} lists what is no reveal"
+            elif not opens(
+                body.ballot,
+                body.nonce,
+                committed,
+                realm=world.realm,
+                round_id=one.pin.round,
+                voter=record.author,
+            ):
+                yield f"concealment: a reveal in {short(one.pin.round)} opens nothing"
+
+
+def _influence(world: World) -> Iterator[str]:
+    """Without a ticket no weight; with one, weight within the charter's bounds."""
+    trust = world.charter.trust
+    for agent in world.state.agents.values():
+        bounds = (trust.w_min, trust.w_max) if agent.founder else (0, 0)
+        if not bounds[0] <= agent.weight <= bounds[1]:
+            yield f"influence: {short(agent.agent)} weighs {agent.weight}"
+
+
+def _chain_of_cuts(world: World) -> Iterator[str]:
+    """Cuts form one chain up to the state's, and positions are heads of stored branches."""
+    if world.state.cut:
+        certified = [
+            one
+            for one in world.certificates.values()
+            if isinstance(one.slot, CutSlot) and one.slot.number == world.state.cut
+        ]
+        if [one.digest for one in certified] != [world.state.digest]:
+            yield "cuts: the state's cut has no certificate, or two"
+    for author, here in world.positions.items():
+        record = world.log.get(here.head)
+        if record is None or record.author != author or record.seq != here.seq:
+            yield f"cuts: the position of {short(author)} is no stored record of it"
+
+
+def _own_signatures(world: World) -> Iterator[str]:
+    """The next counter lies above every signature of ours that is known."""
+    me = world.me
+    if me is not None and me.settled:
+        heard = world.heard.get(me.instance)
+        if heard is not None and heard.header.counter >= me.counter:
+            yield "journal: a signature of ours has a counter that we have not reached"
+
+
+def _digest(world: World) -> Iterator[str]:
+    """The digest kept from cut to cut is that of the state itself."""
+    state = world.state
+    kept, state.tables = state.tables, Tables()
+    try:
+        rows.update(
+            state,
+            identities=state.identities,
+            rounds=state.decided,
+            artifacts=state.artifacts,
+            agents=True,
+        )
+        fresh = rows.world_digest(state)
+    finally:
+        state.tables = kept
+    if fresh != world.digest:
+        yield "digest: the kept world digest is not that of the state"

@@ -1,0 +1,98 @@
+"""Bring a world back: from what a node stored before it stopped, or from records in any order.
+
+After a crash the log, the certificates and what follows from them are folded again. Signatures
+are not made again: a signature that is derived a second time could contradict one already sent.
+So the signing journal decides what this instance has said, and after every restart it stays
+silent until a quorum of peers has told what they have seen of it (`Met`; design: amnesia).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from federation.certificates import JournalEntry, SignedEntry, Verify, peek_slot, slot_key
+from federation.charter import Charter
+from federation.core import InstanceId, Millis
+from federation.crypto import Signer, is_signed_by
+from federation.protocol.effects import Effect
+from federation.protocol.inputs import Arrived
+from federation.protocol.intake import show
+from federation.protocol.orchestrator import start, step
+from federation.protocol.progress import begin_cuts, settle
+from federation.protocol.turn import Turn
+from federation.protocol.world import World, begin
+from federation.records import Record
+from federation.replication import Added
+
+
+@dataclass(slots=True, kw_only=True)
+class Durable:
+    """What a node must find again after a crash, as its store effects wrote it."""
+
+    records: list[Record] = field(default_factory=list)
+    blobs: list[bytes] = field(default_factory=list)
+    journal: list[JournalEntry] = field(default_factory=list)
+    starts: dict[bytes, Millis] = field(default_factory=dict)
+    silent_until: int = -1
+
+
+def restore(
+    charter: Charter,
+    genesis: Iterable[Record],
+    durable: Durable,
+    *,
+    instance: InstanceId | None,
+    signer: Signer | None,
+    now: Millis,
+    verify: Verify = is_signed_by,
+) -> tuple[World, list[Effect]]:
+    """Bring a node back after it stopped at any point; also give the effects to go on with.
+
+    `now` is on the same clock as the stored starts. The instance signs nothing before it is
+    settled again, except where it is the only member.
+    """
+    world = begin(charter, genesis, instance=instance, signer=signer, verify=verify)
+    if world.me is not None:
+        members = world.state.cut_members
+        alone = len(members) == 1 and members[0].voice == world.me.instance
+        world.me.settled = alone
+        world.me.silent_until = durable.silent_until
+        world.me.counter = 1 + max(
+            (
+                peek_slot(entry.raw)[4]
+                for entry in durable.journal
+                if isinstance(entry, SignedEntry)
+            ),
+            default=-1,
+        )
+    world.starts.update(durable.starts)
+    for entry in durable.journal:
+        world.journal.setdefault(slot_key(entry.slot), []).append(entry)
+    for blob in durable.blobs:
+        world.blobs.put(blob)
+    turn = Turn(world=world, now=now)
+    added: list[Record] = []
+    for record in durable.records:
+        result = world.log.add(record)
+        if isinstance(result, Added):
+            added += result.records
+    begin_cuts(turn)
+    show(turn, added)
+    settle(turn)
+    return world, turn.effects
+
+
+def rebuild(
+    charter: Charter,
+    genesis: Iterable[Record],
+    records: Iterable[Record],
+    blobs: Iterable[bytes],
+    *,
+    verify: Verify = is_signed_by,
+) -> World:
+    """Fold records in any order into the world of an observer: the same world for every order."""
+    world = begin(charter, genesis, verify=verify)
+    for blob in blobs:
+        world.blobs.put(blob)
+    start(world, 0)
+    step(world, Arrived(records=tuple(records), peer=None), 0)
+    return world

@@ -1,0 +1,245 @@
+"""`folkmoot charter check` and `charter show`: what rules imply, before anybody adopts them.
+
+Nothing is computed here: the findings come from `federation.charter.check`. A preset has no
+founders, so it is checked with founders that the caller counts.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from federation.charter import (
+    PRESETS,
+    Charter,
+    Finding,
+    FindingCode,
+    Rules,
+    Severity,
+    check,
+    preset,
+    spell,
+    worst_case_time,
+)
+from federation.codec import LIMITS, decode
+from federation.protocol import FounderSpec, FoundingSpec, Keys, found
+from node.cli.command import Command, between
+from node.cli.errors import Code, CommandError, Exit, UsageError
+from node.cli.output import Json, Output
+
+_MOST: Final = 50
+"""Operators or founders of an imagined realm: their records must fit one charter."""
+_SECTIONS: Final = ("timing", "review", "trust", "quotas")
+
+
+def _check_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", type=Path, help="a charter in its canonical bytes"
+    )
+    parser.add_argument("--preset", metavar="NAME", help=f"check a preset: {', '.join(PRESETS)}")
+    parser.add_argument(
+        "--operators",
+        metavar="N",
+        type=between(1, _MOST),
+        help="with --preset: operators, each with one instance (default 1)",
+    )
+    parser.add_argument(
+        "--founders",
+        metavar="N",
+        type=between(1, _MOST),
+        help="with --preset: founding agents, dealt to the operators in turn (default 5)",
+    )
+
+
+def _check(arguments: argparse.Namespace, output: Output) -> Exit:
+    charter = _charter(arguments)
+    findings = check(charter)
+    wrong = any(finding.severity is Severity.ERROR for finding in findings)
+    if arguments.json:
+        output.put_json(_report(charter, findings))
+    else:
+        _explain(charter, findings, output)
+    return Exit.FAILED if wrong else Exit.OK
+
+
+def _charter(arguments: argparse.Namespace) -> Charter:
+    file: Path | None = arguments.file
+    name: str | None = arguments.preset
+    if (file is None) == (name is None):
+        raise UsageError(
+            "charter check not understood",
+            why="it checks either a FILE or a preset",
+            fix=f"name a file, or one of --preset {', --preset '.join(PRESETS)}",
+        )
+    operators: int | None = arguments.operators
+    founders: int | None = arguments.founders
+    if name is not None:
+        return imagined(name, operators=operators or 1, founders=founders or 5)
+    if operators is not None or founders is not None:
+        raise UsageError(
+            "charter check not understood",
+            why="a FILE names its own operators and founders",
+            fix="leave out --operators and --founders, or check a --preset",
+        )
+    assert file is not None, "checked above"  # noqa: S101 # for the type checker
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise CommandError(
+            "charter not read",
+            why=f"{file}: {error.strerror or error}",
+            fix="name a readable file of canonical charter bytes, or use --preset",
+            code=Code.NOT_READABLE,
+            leaves=Exit.FAILED,
+        ) from error
+    return decode(raw, Charter, what="charter", most=LIMITS.blob)
+
+
+def imagined(name: str, *, operators: int, founders: int) -> Charter:
+    """Give the charter of a realm that starts from a preset, with so many made-up founders.
+
+    Raises ParameterError if there is no such preset.
+    """
+    preset(name)
+    return found(
+        FoundingSpec(
+            name=name,
+            salt=bytes(32),
+            preset=name,
+            operators=[(f"operator {n}", Keys.derived(b"operator %d" % n)) for n in range(operators)],
+            instances=[
+                (f"instance {n}", Keys.derived(b"instance %d" % n), n) for n in range(operators)
+            ],
+            founders=[
+                FounderSpec(
+                    name=f"agent {n}",
+                    keys=Keys.derived(b"agent %d" % n),
+                    operator=n % operators,
+                    instance=n % operators,
+                )
+                for n in range(founders)
+            ],
+        )
+    ).charter
+
+
+def _report(charter: Charter, findings: tuple[Finding, ...]) -> Json:
+    ranged = all(finding.code is not FindingCode.RANGE for finding in findings)
+    return {
+        "preset": charter.preset,
+        "operators": len(charter.genesis.operators),
+        "instances": len(charter.genesis.instances),
+        "founders": len(charter.genesis.founders),
+        "worst_case_ms": {
+            "low": worst_case_time(charter, "low").total if ranged else None,
+            "high": worst_case_time(charter, "high").total if ranged else None,
+        },
+        "errors": _count(findings, Severity.ERROR),
+        "warnings": _count(findings, Severity.WARNING),
+        "findings": [
+            {
+                "severity": finding.severity.value,
+                "code": finding.code.value,
+                "what": finding.what,
+                "why": finding.why,
+                "fix": finding.fix,
+            }
+            for finding in findings
+        ],
+    }
+
+
+def _explain(charter: Charter, findings: tuple[Finding, ...], output: Output) -> None:
+    genesis = charter.genesis
+    output.say(
+        f"Charter {charter.name!r}, preset {charter.preset}: {len(genesis.operators)} operators, "
+        f"{len(genesis.instances)} instances, {len(genesis.founders)} founders."
+    )
+    for finding in findings:
+        output.say()
+        output.say(f"{finding.severity.value:<8} {finding.what} [{finding.code}]")
+        output.say(f"    why: {finding.why}")
+        output.say(f"    fix: {finding.fix}")
+    errors, warnings = _count(findings, Severity.ERROR), _count(findings, Severity.WARNING)
+    output.say()
+    output.say(f"{errors} errors, {warnings} warnings, {len(findings) - errors - warnings} infos.")
+    output.say("Do not adopt it." if errors else "It can be adopted, knowing the above.")
+
+
+def _count(findings: tuple[Finding, ...], severity: Severity) -> int:
+    return sum(finding.severity is severity for finding in findings)
+
+
+def _show_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--preset", metavar="NAME", required=True, help=f"which one: {', '.join(PRESETS)}"
+    )
+
+
+def _show(arguments: argparse.Namespace, output: Output) -> Exit:
+    name: str = arguments.preset
+    rules = preset(name)
+    if arguments.json:
+        output.put_json({"preset": name} | {part: getattr(rules, part) for part in _SECTIONS})
+        return Exit.OK
+    for line in _lines(rules):
+        output.put(line)
+    return Exit.OK
+
+
+def _lines(rules: Rules) -> Iterator[str]:
+    for section in _SECTIONS:
+        yield from _flat(section, getattr(rules, section))
+
+
+def _flat(path: str, value: object) -> Iterator[str]:
+    """Spell a section as lines `path value`; durations also as people say them."""
+    match value:
+        case msgspec.Struct():
+            for field in msgspec.structs.fields(value):
+                inner = getattr(value, field.name)
+                line = f"{path}.{field.name}"
+                yield from _flat(line, inner)
+        case tuple():
+            for index, item in enumerate(value):
+                yield from _flat(f"{path}[{index}]", item)
+        case _:
+            yield f"{path} {value}"
+
+
+CHARTER_CHECK: Final = Command(
+    words=("charter", "check"),
+    summary="Explain what a charter implies",
+    why="A charter is hard to change once a realm lives by it. This names values that cannot "
+    "work, the longest time until a proposal is settled, how many liars and absences the "
+    "operators survive, and every safeguard that so few founders relax.",
+    examples=(
+        "folkmoot charter check --preset community",
+        "folkmoot charter check --preset community --operators 4 --founders 12",
+        "folkmoot charter check --preset test --json",
+    ),
+    exits={
+        Exit.OK: "no error was found; there may be warnings",
+        Exit.FAILED: "errors were found, or the file could not be read",
+        Exit.REFUSED: "the file is not a charter in canonical bytes",
+    },
+    options=_check_options,
+    run=_check,
+)
+
+CHARTER_SHOW: Final = Command(
+    words=("charter", "show"),
+    summary="Print the rules of a preset",
+    why="Every number of the protocol stands in the charter, and a preset fixes all of them but "
+    "the founders. Durations are in ms, shares in ppm; docs/reference/parameters.md says what "
+    "each one means.",
+    examples=(
+        "folkmoot charter show --preset community",
+        "folkmoot charter show --preset test --json",
+    ),
+    exits={},
+    options=_show_options,
+    run=_show,
+)

@@ -1,0 +1,54 @@
+"""One command as data: its words, what it is for, examples, exit codes, options.
+
+The parser, the help texts and the reference page are all made from this one description, so they
+cannot tell three different stories.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from node.cli.errors import Exit
+from node.cli.output import Output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command of `folkmoot`."""
+
+    words: tuple[str, ...]
+    """A noun and a verb, such as ("charter", "check"); or one word."""
+    summary: str
+    """One line without a full stop."""
+    why: str
+    """What it is good for, in a paragraph."""
+    examples: tuple[str, ...]
+    """Command lines that can be run as they stand."""
+    exits: dict[Exit, str]
+    """What the exit codes mean for this command, where that is more than their general meaning."""
+    options: Callable[[argparse.ArgumentParser], None]
+    """Adds its options; every command has `--json` besides."""
+    run: Callable[[argparse.Namespace, Output], Exit]
+    """Carries it out; raises CommandError or FederationError."""
+
+    @property
+    def name(self) -> str:
+        """The words as they are typed."""
+        return " ".join(self.words)
+
+
+def between(low: int, high: int) -> Callable[[str], int]:
+    """Make a reader of whole numbers from `low` to `high`; both are allowed."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = None
+        if number is None or not low <= number <= high:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a whole number from {low} to {high}"
+            )
+        return number
+
+    return read

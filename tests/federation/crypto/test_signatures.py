@@ -1,0 +1,76 @@
+"""Ed25519 as libsodium judges it; odd signatures stand in tests/vectors/signatures.json."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nacl.signing import SigningKey
+
+from federation.crypto import KeySigner, Signer, is_signed_by, public_key, sign
+from federation.crypto.signatures import keyed_hash
+from tests import strategies
+from tests.builders import OTHER_REALM, REALM, named
+
+SEED = named("seed")
+ROUND = named("round")
+
+
+@given(strategies.digests, st.binary(max_size=100))
+def test_a_signature_verifies_under_its_key_and_is_what_another_interface_gives(
+    seed: bytes, payload: bytes
+) -> None:
+    signature = sign(seed, payload)
+
+    assert is_signed_by(public_key(seed), payload, signature)
+    assert signature == SigningKey(seed).sign(payload).signature
+    assert signature == KeySigner(seed).sign(payload)
+    assert KeySigner(seed).public == public_key(seed)
+
+
+@given(st.data())
+def test_any_change_to_payload_or_signature_is_noticed(data: st.DataObject) -> None:
+    payload = b"an honest payload"
+    signature = sign(SEED, payload)
+
+    assert not is_signed_by(public_key(SEED), data.draw(strategies.damaged(payload)), signature)
+    assert not is_signed_by(public_key(SEED), payload, data.draw(strategies.damaged(signature)))
+
+
+@pytest.mark.parametrize(("key", "signature"), [(31, 64), (33, 64), (32, 63), (32, 65), (0, 0)])
+def test_a_key_or_signature_of_another_length_signs_nothing(key: int, signature: int) -> None:
+    assert not is_signed_by(bytes(key), b"payload", bytes(signature))
+
+
+def test_a_signer_keeps_its_seed_to_itself() -> None:
+    signer: Signer = KeySigner(SEED)
+
+    assert SEED.hex() not in repr(signer)
+    assert not hasattr(signer, "__dict__")
+
+
+def test_secrets_of_cuts_differ_by_realm_cut_and_key() -> None:
+    signer = KeySigner(SEED)
+    secrets = [
+        signer.secret(REALM, 1),
+        signer.secret(REALM, 2),
+        signer.secret(OTHER_REALM, 1),
+        KeySigner(named("another seed")).secret(REALM, 1),
+        signer.ballot_key(REALM, bytes(24) + (1).to_bytes(8, "big")),
+    ]
+
+    assert len(set(secrets)) == len(secrets)
+    assert signer.secret(REALM, 1) == secrets[0]
+    assert signer.secret(REALM, 1) == keyed_hash(
+        SEED, b"folkmoot/1/beacon" + REALM + bytes(7) + b"\x01"
+    )
+
+
+def test_ballot_keys_differ_by_realm_round_and_key() -> None:
+    signer = KeySigner(SEED)
+    keys = {
+        signer.ballot_key(REALM, ROUND),
+        signer.ballot_key(REALM, named("another round")),
+        signer.ballot_key(OTHER_REALM, ROUND),
+        KeySigner(named("another seed")).ballot_key(REALM, ROUND),
+    }
+
+    assert len(keys) == 4
