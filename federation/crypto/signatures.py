@@ -21,7 +21,12 @@ _SIGN_BYTES: Final = 64
 
 
 class Signer(Protocol):
-    """What an identity's keys can do; the only door to secret keys."""
+    """What one key of an identity can do; the only door to secret keys."""
+
+    @property
+    def public(self) -> PublicKey:
+        """The public half of the key."""
+        ...
 
     def sign(self, payload: bytes) -> Signature:
         """Sign with the current key."""

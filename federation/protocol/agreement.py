@@ -189,7 +189,8 @@ def run(turn: Turn) -> None:
 def _step(turn: Turn, live: LiveSlot, event: Event) -> None:
     world = turn.world
     timing = world.charter.timing
-    me = world.me.instance if world.me and not world.is_silent(live.slot) else None
+    speaks = world.signer_in(live.pinned) is not None and not world.is_silent(live.slot)
+    me = world.me.instance if world.me and speaks else None
     try:
         live.state, actions = certificates.step(
             live.state,
@@ -255,11 +256,12 @@ def _perform(turn: Turn, live: LiveSlot, action: certificates.Action) -> tuple[R
 
 
 def _sign(turn: Turn, live: LiveSlot, action: certificates.Sign) -> Received:
-    me = turn.world.me
+    me, signer = turn.world.me, turn.world.signer_in(live.pinned)
     assert me is not None, "an observer is never asked to sign"  # noqa: S101 # our own invariant
+    assert signer is not None, "nor is who lacks the pinned key"  # noqa: S101 # our own invariant
     raw = message_for(live.pinned, me.instance, me.counter, action.body)
     me.counter += 1
-    signature = me.signer.sign(signing_payload(raw))
+    signature = signer.sign(signing_payload(raw))
     heard = hear(raw, signature, live.pinned, verify=_own)
     _note(turn.world, heard)
     turn.effects += [

@@ -38,6 +38,8 @@ from federation.review import box, box_digest, expected_after
 class _Blank:
     """Signs nothing: what the door refuses must never have been signed."""
 
+    public = bytes(32)
+
     def sign(self, payload: bytes) -> bytes:
         """Give a signature's worth of zeros."""
         del payload

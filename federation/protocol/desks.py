@@ -25,9 +25,9 @@ from federation.certificates import (
     fresh_list,
 )
 from federation.core import Millis, RecordId
-from federation.crypto import plain_hash
+from federation.crypto import Signer, plain_hash
 from federation.protocol.rounds import Round
-from federation.protocol.world import LiveSlot, Me, World
+from federation.protocol.world import LiveSlot, World
 from federation.records import Rotate, RotateBy
 from federation.review import is_late
 
@@ -73,7 +73,8 @@ class CutDesk:
     """Answers for the next cut."""
 
     world: World
-    me: Me | None
+    signer: Signer | None
+    """The pinned key of this node's voice, whose seed makes the beacon secrets."""
     slot: CutSlot
     quorum: Quorum
     now: Millis
@@ -81,7 +82,7 @@ class CutDesk:
     def holding(self) -> CutHolding:
         """Name everything held above the last cut, and open this instance's beacon secret."""
         world = self.world
-        assert self.me is not None, "an observer is never asked what it holds"  # noqa: S101 # ours
+        assert self.signer is not None, "an observer is never asked what it holds"  # noqa: S101 # ours
         held = {}
         for author in world.log.authors():
             last = world.positions.get(author)
@@ -92,7 +93,7 @@ class CutDesk:
             )
             if above:
                 held[author] = above
-        secret = self.me.signer.secret(world.realm, self.slot.number)
+        secret = self.signer.secret(world.realm, self.slot.number)
         return CutHolding(
             chains=chains_blob(
                 held, beacon=world.state.beacon, most=world.charter.quotas.witness_ids
@@ -100,7 +101,7 @@ class CutDesk:
             tick=self.now - world.ticked_at >= world.charter.timing.epoch,
             world=world.digest,
             secret=secret,
-            next_hash=plain_hash(self.me.signer.secret(world.realm, self.slot.number + 1)),
+            next_hash=plain_hash(self.signer.secret(world.realm, self.slot.number + 1)),
         )
 
     def fresh(self, witnesses: Sequence[Witnessed]) -> Outcome:
@@ -133,7 +134,13 @@ def desk_of(world: World, live: LiveSlot, now: Millis) -> Desk:
     slot = live.slot
     match slot:
         case CutSlot():
-            return CutDesk(world=world, me=world.me, slot=slot, quorum=live.pinned.quorum, now=now)
+            return CutDesk(
+                world=world,
+                signer=world.signer_in(live.pinned),
+                slot=slot,
+                quorum=live.pinned.quorum,
+                now=now,
+            )
         case RoundSlot():
             return RoundDesk(
                 world=world,

@@ -5,10 +5,12 @@ accepts is stored, relayed at once and shown to its round, to the next cut, and 
 that lacked it. Nothing here decides whether a record counts.
 """
 
+from federation.artifacts import may_submit
 from federation.certificates import CutSlot
 from federation.core import Code, InstanceId, PeerError, RoundId
 from federation.identity import fork_proof
 from federation.protocol import agreement, effects, progress
+from federation.protocol.fold import submission
 from federation.protocol.inputs import Arrived
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
@@ -34,7 +36,7 @@ def show(turn: Turn, added: list[Record]) -> None:
         name = round_of(record)
         if name in world.rounds:
             rounds.add(name)
-        if isinstance(record.body, Propose) and world.is_admitted(record.author):
+        if isinstance(record.body, Propose) and _may_open(world, record, record.body):
             world.triggers.add(record.id)
         progress.learn(turn, record)
         _denounce_fork(turn, record)
@@ -84,6 +86,11 @@ def _denounce_fork(turn: Turn, record: Record) -> None:
     if rivals and not _is_filed(world, record.author):
         turn.effects.append(effects.Tell(event="fork", subject=record.author))
         turn.say(fork_proof(rivals[0], record))
+
+
+def _may_open(world: World, record: Record, body: Propose) -> bool:
+    """Tell whether a proposal would open a round now: junk must not call cuts."""
+    return may_submit(None, submission(world.state, record, body)) is None
 
 
 def _is_filed(world: World, author: bytes) -> bool:

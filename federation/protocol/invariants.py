@@ -129,7 +129,7 @@ def _chain_of_cuts(world: World) -> Iterator[str]:
 
 
 def _own_signatures(world: World) -> Iterator[str]:
-    """The next counter lies above every signature of ours that is known."""
+    """Check that the next counter lies above every known signature of ours."""
     me = world.me
     if me is not None and me.settled:
         heard = world.heard.get(me.instance)
@@ -138,7 +138,7 @@ def _own_signatures(world: World) -> Iterator[str]:
 
 
 def _digest(world: World) -> Iterator[str]:
-    """The digest kept from cut to cut is that of the state itself."""
+    """Check that the digest kept from cut to cut is that of the state itself."""
     state = world.state
     kept, state.tables = state.tables, Tables()
     try:

@@ -62,10 +62,13 @@ class Turn:
         seq, head = heads[0]
         entry = world.log.entry(head)
         assert entry is not None, "a head is stored"  # noqa: S101 # our own invariant
+        signer = me.signer_of(entry.keys.key)
+        if signer is None:
+            return None
         record = sign_record(
             body,
             realm=world.realm,
-            signer=me.signer,
+            signer=signer,
             author=me.instance,
             key_index=entry.keys.key_index,
             seq=seq + 1,

@@ -33,6 +33,7 @@ from federation.core import (
     InstanceId,
     Millis,
     ParameterError,
+    PublicKey,
     RecordId,
     RoundId,
 )
@@ -72,6 +73,9 @@ class Me:
 
     instance: InstanceId
     signer: Signer
+    """Its current key."""
+    former: dict[PublicKey, Signer] = field(default_factory=dict)
+    """Keys from before rotations: a slot is signed with the key that it pinned."""
     counter: int = 0
     """Counter of the next message."""
     settled: bool = True
@@ -82,6 +86,15 @@ class Me:
     """A peer showed a signature of ours that we do not remember."""
     silent_until: int = -1
     """After lost state: signs nothing in rounds opened by cuts up to this, nor in the cut after."""
+
+    def rotate(self, signer: Signer) -> None:
+        """Sign with another key from now on; slots that are open keep the one they pinned."""
+        self.former[self.signer.public] = self.signer
+        self.signer = signer
+
+    def signer_of(self, key: PublicKey) -> Signer | None:
+        """Give the signer of one of this instance's keys; None if it is not held."""
+        return self.signer if key == self.signer.public else self.former.get(key)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -155,6 +168,11 @@ class World:
                 if one is None:
                     return None
                 return self._pin(slot, one.seats, one.pin.home, one.charter_hash)
+
+    def signer_in(self, pinned: Pinned) -> Signer | None:
+        """Give the key that this node signs a slot with; None where it is no voice."""
+        member = pinned.member(self.me.instance) if self.me else None
+        return self.me.signer_of(member.key) if self.me and member else None
 
     def is_silent(self, slot: Slot) -> bool:
         """Tell whether this node may sign nothing in a slot: it may have forgotten that it did."""

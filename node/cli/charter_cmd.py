@@ -15,12 +15,10 @@ from federation.charter import (
     PRESETS,
     Charter,
     Finding,
-    FindingCode,
     Rules,
     Severity,
     check,
     preset,
-    spell,
     worst_case_time,
 )
 from federation.codec import LIMITS, decode
@@ -126,15 +124,14 @@ def imagined(name: str, *, operators: int, founders: int) -> Charter:
 
 
 def _report(charter: Charter, findings: tuple[Finding, ...]) -> Json:
-    ranged = all(finding.code is not FindingCode.RANGE for finding in findings)
     return {
         "preset": charter.preset,
         "operators": len(charter.genesis.operators),
         "instances": len(charter.genesis.instances),
         "founders": len(charter.genesis.founders),
         "worst_case_ms": {
-            "low": worst_case_time(charter, "low").total if ranged else None,
-            "high": worst_case_time(charter, "high").total if ranged else None,
+            "low": worst_case_time(charter, "low").total,
+            "high": worst_case_time(charter, "high").total,
         },
         "errors": _count(findings, Severity.ERROR),
         "warnings": _count(findings, Severity.WARNING),
@@ -195,7 +192,7 @@ def _lines(rules: Rules) -> Iterator[str]:
 
 
 def _flat(path: str, value: object) -> Iterator[str]:
-    """Spell a section as lines `path value`; durations also as people say them."""
+    """Spell a section as lines `path value`."""
     match value:
         case msgspec.Struct():
             for field in msgspec.structs.fields(value):

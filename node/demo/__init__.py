@@ -2,4 +2,9 @@
 
 `cruxeval`       the answers of 51 models to 800 questions whose truth is known
 `make_cruxeval`  makes the compact file of those answers from its public sources
+`scenario`       which questions, who proposes, who reviews, every ballot: all from a seed
+`realm`          51 founders on three instances, and the charter they live by
+`in_process`     holds the moot: three cores over the simulated network
+`metrics`        verdicts against the truth, and against a plain majority
+`report`         what is told of it, for programs and for people
 """

@@ -21,7 +21,7 @@ from federation.crypto import (
     public_key,
     seal,
 )
-from federation.identity.key_state import KeyState, advanced, incepted, signing_key
+from federation.identity import KeyState, advanced, incepted, signing_key
 from federation.records import (
     KINDS,
     ArtifactText,

@@ -6,31 +6,47 @@ from functools import lru_cache
 from hashlib import sha256
 
 from federation.certificates import (
+    Action,
     Body,
     Cosign,
+    CutHolding,
     CutSlot,
+    Desk,
+    Event,
     Heard,
     ListHolding,
     ListWitness,
     Looked,
     Member,
+    NoValue,
     Outcome,
     Pace,
+    Part,
+    PartKind,
     Phase,
     Pinned,
     Promise,
     Propose,
+    Received,
+    Reconciled,
     RoundSlot,
     Seal,
+    Sign,
     Slot,
+    SlotState,
+    Value,
+    Wake,
+    WindowEnded,
     Witnessed,
     fresh_list,
     hear,
     message_for,
     pin,
     signing_payload,
+    step,
+    value_bytes,
 )
-from federation.certificates.proofs import Lock, endorsements
+from federation.certificates.proofs import Lock, endorsements, lock_bytes
 from federation.crypto import KeySigner, is_signed_by
 
 REALM = b"r" * 32
@@ -156,3 +172,90 @@ class ListDesk:
         if record not in self.held:
             return None
         return Looked(voter=name("voter", record), seq=0, qualifies=True, reviewer=True)
+
+
+@dataclass
+class CutDesk:
+    """A desk that answers with what it was given."""
+
+    given: CutHolding
+    outcome: Outcome = field(default_factory=lambda: NoValue(why="not asked for"))
+    asked: list[Sequence[Witnessed]] = field(default_factory=list)
+
+    def holding(self) -> CutHolding:
+        return self.given
+
+    def fresh(self, witnesses: Sequence[Witnessed]) -> Outcome:
+        self.asked.append(witnesses)
+        return self.outcome
+
+
+class Seat:
+    """One member's machine: feeds events, and feeds its own signatures back."""
+
+    def __init__(self, where: Pinned, who: int | None, desk: Desk | None = None) -> None:
+        self.where = where
+        self.who = who
+        self.me = None if who is None else voice(who)
+        self.desk: Desk = desk or ListDesk(where)
+        self.state = SlotState()
+        self.now = 0
+        self.counter = 0
+        self.signed: list[Heard] = []
+
+    def feed(self, event: Event) -> list[Action]:
+        """Take an event and all that follows from it; give every action, in order."""
+        events, seen = [event], []
+        while events:
+            self.state, actions = step(
+                self.state,
+                self.where,
+                self.me,
+                events.pop(0),
+                self.now,
+                self.desk,
+                pace=PACE,
+                verify=verify,
+            )
+            seen += actions
+            for action in actions:
+                if isinstance(action, Sign):
+                    assert self.who is not None
+                    self.counter += 1
+                    heard = said(self.where, self.who, action.body, self.counter)
+                    self.signed.append(heard)
+                    assert self.me is not None
+                    events.append(Received(heard=heard, sender=self.me))
+        return seen
+
+    def hears(self, *messages: Heard, parts: Sequence[Part] = ()) -> list[Action]:
+        """Hear messages from their authors, each with the same parts."""
+        seen = []
+        for heard in messages:
+            event = Received(heard=heard, parts=tuple(parts), sender=heard.voice)
+            seen += self.feed(event)
+        return seen
+
+    def wakes_at(self, now: int) -> list[Action]:
+        self.now = now
+        return self.feed(Wake())
+
+    def ends_window(self) -> list[Action]:
+        """Let the window end, with everybody reconciled at once."""
+        seen = self.feed(WindowEnded())
+        for other in self.where.others(self.me):
+            seen += self.feed(Reconciled(voice=other, began=self.now))
+        return seen
+
+
+def bodies(actions: Sequence[Action]) -> list[Body]:
+    """List what was signed."""
+    return [action.body for action in actions if isinstance(action, Sign)]
+
+
+def value_part_of(where: Pinned, value: Value) -> Part:
+    return Part(kind=PartKind.VALUE, content=value_bytes(where.slot, value))
+
+
+def lock_part_of(lock: Lock) -> Part:
+    return Part(kind=PartKind.LOCK, content=lock_bytes(lock))

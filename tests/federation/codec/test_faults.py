@@ -1,5 +1,6 @@
 """The walk over msgpack bytes agrees with a second encoder and names the first fault."""
 
+import dataclasses
 import time
 import unicodedata
 
@@ -111,10 +112,31 @@ def test_a_fault_is_named_by_its_path_and_reason(name: str, fault: str) -> None:
     assert find_fault(NON_CANONICAL[name]) == fault
 
 
+def test_the_limits_are_those_of_the_design() -> None:
+    assert dataclasses.asdict(LIMITS) == {
+        "record": 65_536,
+        "text": 16_384,
+        "blob": 1_048_576,
+        "frame": 262_144,
+        "depth": 8,
+        "map_keys": 64,
+        "list_items": 1_024,
+    }
+
+
 def test_limits_are_inclusive() -> None:
     assert find_fault(encode([0] * LIMITS.list_items)) is None
     assert find_fault(encode({f"{number:02}": 0 for number in range(LIMITS.map_keys)})) is None
     assert find_fault(b"\x91" * LIMITS.depth + b"\x00") is None
+
+
+@pytest.mark.parametrize("head", [0xDB, 0xC6])
+def test_65535_bytes_need_no_header_of_four(head: int) -> None:
+    body = b"a" * 65_535
+
+    assert find_fault(bytes([head, 0, 0, 0xFF, 0xFF]) + body) == "$: not the shortest form"
+    assert find_fault(bytes([head, 0, 1, 0, 0]) + body + b"a") is None
+    assert find_fault(bytes([head - 1, 0xFF, 0xFF]) + body) is None
 
 
 @pytest.mark.parametrize("head", [b"\x91", b"\x81\xa1a", b"\xdd\x00\x01\x00\x00", b"\xdc\x04\x00"])

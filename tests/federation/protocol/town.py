@@ -212,7 +212,8 @@ class Town:
         """Let time pass until `done`; fails the test after `most` ms of virtual time."""
         end = self.now + most
         while not done(self):
-            assert self._queue and self._queue[0][0] <= end, "the town never got there"
+            arrived = bool(self._queue) and self._queue[0][0] <= end
+            assert arrived, "the town never got there"
             self.now, _, act = heapq.heappop(self._queue)
             act()
         return self

@@ -1,0 +1,107 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from federation.certificates import (
+    Position,
+    blob_hash,
+    chains_blob,
+    chains_from_blob,
+    positions_blob,
+    positions_from_blob,
+)
+from federation.certificates.blobs import MOST_CHAINED
+from federation.codec import encode
+from federation.core import Code, PeerError
+from federation.crypto import Domain, digest
+from tests.federation.certificates.hall import name
+
+HASHES = st.binary(min_size=32, max_size=32)
+BEACON = b"b" * 32
+
+
+@given(
+    held=st.dictionaries(
+        HASHES, st.lists(st.sets(HASHES, min_size=1, max_size=3), min_size=1, max_size=4), max_size=5
+    )
+)
+@settings(max_examples=50)
+def test_chains_survive_their_blob(held: dict[bytes, list[set[bytes]]]) -> None:
+    blob = chains_blob(
+        {author: [list(ids) for ids in levels] for author, levels in held.items()}, beacon=BEACON
+    )
+
+    assert chains_from_blob(blob) == {
+        author: tuple(tuple(sorted(ids)) for ids in levels) for author, levels in held.items()
+    }
+
+
+@given(held=st.dictionaries(HASHES, st.tuples(st.integers(0, 2**40), HASHES), max_size=5))
+@settings(max_examples=50)
+def test_positions_survive_their_blob(held: dict[bytes, tuple[int, bytes]]) -> None:
+    positions = {author: Position(seq=seq, head=head) for author, (seq, head) in held.items()}
+
+    assert positions_from_blob(positions_blob(positions)) == positions
+
+
+def test_the_forms_are_those_of_the_design() -> None:
+    a, b = b"a" * 32, b"b" * 32
+
+    assert chains_blob({b: [[b]], a: [[b, a], [a]]}, beacon=BEACON) == encode(
+        [[a, [[a, b], [a]]], [b, [[b]]]]
+    )
+    assert positions_blob({b: Position(seq=2, head=a), a: Position(seq=0, head=b)}) == encode(
+        [[a, 0, b], [b, 2, a]]
+    )
+    assert blob_hash(b"x") == digest(Domain.BLOB, b"x")
+
+
+def test_a_backlog_is_cut_by_whole_authors_in_the_order_of_the_beacon() -> None:
+    held = {name("author", i): [[name(i, k)] for k in range(3)] for i in range(4)}
+
+    first = set(chains_from_blob(chains_blob(held, beacon=BEACON, most=7)))
+    other = set(chains_from_blob(chains_blob(held, beacon=b"z" * 32, most=7)))
+
+    assert len(first) == len(other) == 2
+    assert first != other
+
+
+def test_one_chain_longer_than_the_limit_still_moves() -> None:
+    author = b"a" * 32
+    held = {author: [[name(k), name("fork", k)] for k in range(5)]}
+
+    levels = chains_from_blob(chains_blob(held, beacon=BEACON, most=7))[author]
+
+    assert len(levels) == 3
+    assert chains_from_blob(chains_blob(held, beacon=BEACON, most=1)) == {}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "text",
+        [[b"a" * 32, []]],
+        [[b"a" * 32, [[]]]],
+        [[b"a" * 32, [[b"b" * 32, b"a" * 32]]]],
+        [[b"b" * 32, [[b"b" * 32]]], [b"a" * 32, [[b"b" * 32]]]],
+    ],
+)
+def test_chains_of_another_form_are_refused(rows: object) -> None:
+    with pytest.raises(PeerError) as refusal:
+        chains_from_blob(encode(rows))
+
+    assert refusal.value.code is Code.NOT_CANONICAL
+
+
+def test_chains_have_a_limit() -> None:
+    ids = [[name(i)] for i in range(MOST_CHAINED + 1)]
+    with pytest.raises(PeerError) as refusal:
+        chains_from_blob(encode([[b"a" * 32, ids]]))
+
+    assert refusal.value.code is Code.TOO_LARGE
+
+
+def test_positions_out_of_order_are_refused() -> None:
+    row = [b"a" * 32, 0, b"h" * 32]
+    with pytest.raises(PeerError):
+        positions_from_blob(encode([row, row]))

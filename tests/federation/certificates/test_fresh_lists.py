@@ -1,0 +1,162 @@
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from federation.certificates import (
+    VOID,
+    Fresh,
+    ListValue,
+    Looked,
+    Missing,
+    NoValue,
+    Outcome,
+    Phase,
+    Witnessed,
+    capped,
+    fresh_list,
+    quorum,
+)
+from tests.federation.certificates.hall import ROUND, name, slot, voice, witness
+
+FOUR = quorum(4, three_available=False)
+A, B, C = sorted(name("id", i) for i in range(3))
+
+
+def looked(record: bytes, *, voter: bytes | None = None, seq: int = 0) -> Looked:
+    return Looked(voter=voter or name("of", record), seq=seq, qualifies=True, reviewer=True)
+
+
+def row(who: int, *ids: bytes, late: bool = False) -> Witnessed:
+    body = witness(*ids, late=late)
+    return Witnessed(operator=name("operator", who), voice=voice(who), body=body, chains=None)
+
+
+def value(outcome: Outcome) -> tuple[bytes, ...]:
+    assert isinstance(outcome, Fresh)
+    assert isinstance(outcome.value, ListValue)
+    return outcome.value.records
+
+
+def test_a_record_counts_if_enough_witnesses_name_it_that_one_is_honest() -> None:
+    rows = [row(0, A, B), row(1, A), row(2, B, C)]
+
+    assert value(fresh_list(slot(), rows, FOUR, looked)) == (A, B)
+
+
+def test_exactly_q_witnesses_of_distinct_members_make_a_value() -> None:
+    rows = [row(0, A), row(1, A), row(2, A), row(3, A)]
+    cut = replace(rows[0], body=None)  # type: ignore[arg-type] # a cut's witness in a round's slot
+
+    assert isinstance(fresh_list(slot(), rows, FOUR, looked), NoValue)
+    assert isinstance(fresh_list(slot(), rows[:2], FOUR, looked), NoValue)
+    assert isinstance(fresh_list(slot(), [*rows[:2], rows[0]], FOUR, looked), NoValue)
+    assert isinstance(fresh_list(slot(), [*rows[:2], cut], FOUR, looked), NoValue)
+
+
+def test_what_is_not_held_is_missing_but_only_if_it_would_count() -> None:
+    rows = [row(0, A, B), row(1, A, C), row(2, A)]
+
+    assert fresh_list(slot(), rows, FOUR, lambda _: None) == Missing(records=(A,))
+
+
+def test_what_does_not_qualify_does_not_count() -> None:
+    rows = [row(i, A, B) for i in range(3)]
+
+    def look(record: bytes) -> Looked:
+        return replace(looked(record), qualifies=record == B)
+
+    assert value(fresh_list(slot(), rows, FOUR, look)) == (B,)
+
+
+@pytest.mark.parametrize("phase", [Phase.COMMIT, Phase.RULE, Phase.ASSESS])
+def test_f_plus_one_late_witnesses_make_a_phase_void(phase: Phase) -> None:
+    one = [row(0, A, late=True), row(1, A), row(2, A)]
+    two = [row(0, A, late=True), row(1, A, late=True), row(2, A)]
+
+    assert value(fresh_list(slot(phase), one, FOUR, looked)) == (A,)
+    assert fresh_list(slot(phase), two, FOUR, looked) == Fresh(value=VOID)
+
+
+@pytest.mark.parametrize(
+    "phase", [Phase.FAST, Phase.DELIBERATE, Phase.COMMIT2, Phase.DECIDE, Phase.CONTEST]
+)
+def test_no_other_phase_is_ever_void(phase: Phase) -> None:
+    rows = [row(i, A, late=True) for i in range(3)]
+
+    assert value(fresh_list(slot(phase), rows, FOUR, looked)) == (A,)
+
+
+@pytest.mark.parametrize(
+    ("phase", "kept"),
+    [
+        (Phase.COMMIT, (C,)),
+        (Phase.COMMIT2, (C,)),
+        (Phase.DECIDE, (A, C)),
+        (Phase.FAST, (A, B, C)),
+        (Phase.CONTEST, (A, B, C)),
+        (Phase.RULE, (A, B, C)),
+        (Phase.ASSESS, (A, B, C)),
+    ],
+)
+def test_what_two_records_of_one_voter_mean_depends_on_the_phase(
+    phase: Phase, kept: tuple[bytes, ...]
+) -> None:
+    rows = [row(i, A, B, C) for i in range(3)]
+
+    def look(record: bytes) -> Looked:
+        return looked(record, voter=name("one" if record in {A, B} else "two"))
+
+    assert value(fresh_list(slot(phase), rows, FOUR, look)) == kept
+
+
+def test_deliberation_counts_the_first_arguments_of_each_author() -> None:
+    rows = [row(i, A, B, C) for i in range(3)]
+    seqs = {A: 9, B: 2, C: 5}
+
+    def look(record: bytes) -> Looked:
+        return looked(record, voter=name("one"), seq=seqs[record])
+
+    phase = slot(Phase.DELIBERATE)
+
+    assert value(fresh_list(phase, rows, FOUR, look, each=2)) == (B, C)
+    assert value(fresh_list(phase, rows, FOUR, look, each=1)) == (B,)
+
+
+def test_a_full_list_takes_reviewers_first_and_then_by_hash_of_round_and_voter() -> None:
+    records = [name("record", i) for i in range(6)]
+    reviewers = set(records[:2])
+    rows = [row(i, *records) for i in range(3)]
+
+    def look(record: bytes) -> Looked:
+        return replace(looked(record), reviewer=record in reviewers)
+
+    def rank(record: bytes) -> bytes:
+        return sha256(ROUND + name("of", record)).digest()
+
+    others = sorted((one for one in records if one not in reviewers), key=rank)
+    kept = value(fresh_list(slot(Phase.COMMIT), rows, FOUR, look, most=4))
+
+    assert kept == tuple(sorted([*reviewers, *others[:2]]))
+
+
+def test_no_charter_makes_a_list_longer_than_a_message() -> None:
+    records = {name("record", i): looked(name("record", i)) for i in range(1_100)}
+
+    assert len(capped(slot(), records, 5_000)) == 1_024
+
+
+@given(
+    names=st.lists(
+        st.sets(st.sampled_from([name("id", i) for i in range(6)])), min_size=3, max_size=3
+    ),
+    order=st.permutations(range(3)),
+)
+@settings(max_examples=60)
+def test_the_order_of_witnesses_does_not_matter(names: list[set[bytes]], order: list[int]) -> None:
+    rows = [row(i, *ids) for i, ids in enumerate(names)]
+    mixed = [rows[i] for i in order]
+
+    assert fresh_list(slot(), rows, FOUR, looked) == fresh_list(slot(), mixed, FOUR, looked)
