@@ -191,6 +191,7 @@ def _step(turn: Turn, live: LiveSlot, event: Event) -> None:
     timing = world.charter.timing
     speaks = world.signer_in(live.pinned) is not None and not world.is_silent(live.slot)
     me = world.me.instance if world.me and speaks else None
+    diverged = live.state.diverged
     try:
         live.state, actions = certificates.step(
             live.state,
@@ -205,6 +206,9 @@ def _step(turn: Turn, live: LiveSlot, event: Event) -> None:
     except PeerError as error:
         turn.refuse(getattr(event, "sender", None), error)
         return
+    if live.state.diverged and not diverged:
+        # The others certify a world that is not the one folded here: an operator must look.
+        turn.effects.append(effects.Tell(event="diverged", subject=world.digest))
     said = [one for action in actions for one in _perform(turn, live, action)]
     # The machine hears what it signed before anything else happens to the slot.
     turn.events.extendleft((slot_key(live.slot), one) for one in reversed(said))

@@ -8,7 +8,7 @@ from typing import Final
 
 from federation.codec import encode
 from federation.core import Digest
-from federation.crypto import plain_hash
+from federation.crypto import Domain, digest, plain_hash
 
 BUCKETS: Final = 4_096
 _EMPTY: Final = plain_hash(b"")
@@ -57,7 +57,7 @@ class Tables:
         self.rounds = Table()
 
     def world_digest(self, cut: int, charter: Digest, beacon: Digest) -> Digest:
-        """SHA-256(canonical [E, charter hash, beacon, roots…])."""
+        """SHA-256("folkmoot/1/world" ‖ canonical [E, charter hash, beacon, roots…])."""
         roots = [
             self.artifacts.root(),
             self.agents.root(),
@@ -65,4 +65,4 @@ class Tables:
             self.members.root(),
             self.rounds.root(),
         ]
-        return plain_hash(encode([cut, charter, beacon, *roots]))
+        return digest(Domain.WORLD, encode([cut, charter, beacon, *roots]))

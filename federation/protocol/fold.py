@@ -14,6 +14,7 @@ from federation.artifacts import Submission, apply, in_round
 from federation.artifacts.transitions import Action
 from federation.certificates import Position, Positions
 from federation.charter import sensitivity_of
+from federation.codec import encode
 from federation.core import Code, Digest, PeerError, RecordId, RefusedError, RoundId
 from federation.crypto import Domain, digest
 from federation.identity import verify_fork
@@ -294,7 +295,8 @@ def _certificates(
 
 def _beacon(state: State, cut: Contained, ended: list[RoundId]) -> None:
     nonces = [nonce for name in ended for nonce in opened_nonces(cut.finals[name])]
-    state.beacon = digest(Domain.BEACON, state.beacon, *cut.secrets, *nonces)
+    # One canonical list: joined bytes alone would not tell where the secrets end.
+    state.beacon = digest(Domain.BEACON, encode([state.beacon, list(cut.secrets), nonces]))
     state.next_hashes = dict(cut.next_hashes)
 
 
