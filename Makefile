@@ -36,7 +36,7 @@ $(STAMP): $(LOCK) pyproject.toml deploy/check-machine.sh
 	@$(PIP) check
 	@touch $@
 
-run: setup ## hold a moot: five agents, one instance, real votes, in one process
+run: setup ## hold a moot: 51 language models, three instances, sealed ballots, in one process
 	@$(BIN)/folkmoot demo --in-process $(ARGS)
 
 test: setup ## the quick tests

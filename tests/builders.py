@@ -400,7 +400,9 @@ def vote_nonce(voter: Chain, round_id: RoundId) -> bytes:
 
 
 def signed_statement(record: Record) -> SignedStatement:
-    return SignedStatement(record.statement_raw, record.signature)
+    """Give one half of a fork proof, with the key that the record reveals, if it does."""
+    key = record.body.key if isinstance(record.body, Rotate | Revoke) else None
+    return SignedStatement(record.statement_raw, record.signature, key)
 
 
 def log_fork(a: Record, b: Record) -> LogFork:

@@ -10,12 +10,13 @@
 import struct
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from federation.codec import as_set
 from federation.core import NOBODY
 from federation.crypto import SEALED_BYTES, Ballot, Basis, Choice, KeySigner, Reason
 from federation.records import (
@@ -58,6 +59,8 @@ from federation.records import (
 from federation.records.statement import INTEGER_LIMIT
 from tests.builders import REALM, named
 
+Item = TypeVar("Item", bytes, str)
+
 
 def binaries(size: int) -> SearchStrategy[bytes]:
     return st.binary(min_size=size, max_size=size)
@@ -83,6 +86,14 @@ def several(
     return (few | st.lists(each, min_size=most, max_size=most)).map(tuple)
 
 
+def sets(
+    each: SearchStrategy[Item], most: int, *, least: int = 0
+) -> SearchStrategy[tuple[Item, ...]]:
+    """Ascending tuples without doubles; the longest allowed stand beside the short ones."""
+    few = st.lists(each, min_size=least, max_size=min(most, 3))
+    return (few | st.lists(each, min_size=most, max_size=most, unique=True)).map(as_set)
+
+
 digests: Final = binaries(32)
 signatures: Final = binaries(64)
 counts: Final = st.integers(0, INTEGER_LIMIT) | st.integers(0, 300)
@@ -96,16 +107,16 @@ kind_names: Final = st.sampled_from([kind.value for kind in Kind]) | st.from_reg
 topics: Final = st.from_regex(r"\A[a-z0-9_-]{1,40}(/[a-z0-9_-]{1,40}){0,5}\Z")
 months: Final = st.from_regex(r"\A[0-9]{4}-[0-9]{2}\Z")
 languages: Final = st.from_regex(r"\A[a-z]{2,3}(-[a-z0-9]{2,8})?\Z")
-evidence: Final = several(digests, 16)
-lengths: Final = st.integers(0, 16 * 1024)
+evidence: Final = sets(digests, 16)
+lengths: Final = st.integers(1, 16 * 1024)
 
 ballots: Final = st.builds(
     Ballot,
     choice=st.sampled_from(Choice),
     reason=st.sampled_from(Reason),
     basis=st.sampled_from(Basis),
-    evidence=several(digests, 4),
-    arguments=several(digests, 4),
+    evidence=sets(digests, 4),
+    arguments=sets(digests, 4),
 )
 artifact_texts: Final = st.builds(
     ArtifactText,
@@ -117,11 +128,26 @@ artifact_texts: Final = st.builds(
 )
 notes: Final = st.builds(Note, note=texts(12_000))
 
-_SIGNED_STATEMENT: Final = st.builds(SignedStatement, st.binary(max_size=200), signatures)
+_SIGNED_STATEMENT: Final = st.builds(
+    SignedStatement, st.binary(max_size=200), signatures, st.none() | digests
+)
 _SIGNED_MESSAGE: Final = st.builds(SignedMessage, st.binary(max_size=200), signatures)
-_CLAIM: Final = st.builds(Claim, st.integers(1, 16), st.none() | digests)
+_CLAIMS: Final = several(st.none() | digests, 16).map(
+    lambda checks: tuple(Claim(n, check) for n, check in enumerate(checks, start=1))  # type: ignore[arg-type]
+)
 _REVIEW: Final = {"round": digests, "after": digests}
-_NOTED: Final = {"text_hash": st.none() | digests, "text_len": lengths}
+_TEXT: Final = st.just((None, 0)) | st.tuples(digests, lengths)
+
+
+def _noted(kind: type[Body], **fields: SearchStrategy[object]) -> SearchStrategy[Body]:
+    """Build bodies of a kind that may name a text: hash and length come together."""
+    return st.builds(
+        lambda text, **rest: kind(text_hash=text[0], text_len=text[1], **rest),
+        text=_TEXT,
+        **_REVIEW,
+        **fields,
+    )
+
 
 BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     Kind.INCEPT: st.builds(
@@ -146,7 +172,7 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
         Revoke, by=st.sampled_from(RevokeBy), key=st.none() | digests, reason=words
     ),
     Kind.DELEGATE: st.builds(
-        Delegate, agent=digests, scope=several(kind_names, 64), until=st.none() | counts
+        Delegate, agent=digests, scope=sets(kind_names, 64), until=st.none() | counts
     ),
     Kind.OPERATOR_ADMIT: st.builds(OperatorAdmit, operator=digests, proof=proofs),
     Kind.AGENT_ADMIT: st.builds(
@@ -167,24 +193,22 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
         prompt_family=st.none() | names,
     ),
     Kind.AGENT_SUBSCRIBE: st.builds(
-        AgentSubscribe, topics=several(topics, 32), keywords=several(names, 32), on=st.booleans()
+        AgentSubscribe, topics=sets(topics, 32), keywords=sets(names, 32), on=st.booleans()
     ),
     Kind.PROPOSE: st.builds(
         Propose,
-        topics=several(topics, 4, least=1),
-        claims=several(_CLAIM, 16),
-        cites=several(digests, 64),
-        sources=several(digests, 16),
+        topics=sets(topics, 4, least=1),
+        claims=_CLAIMS,
+        cites=sets(digests, 64),
+        sources=sets(digests, 16),
         text_hash=digests,
         text_len=lengths,
         text_id=digests,
         lang=languages,
     ),
-    Kind.OBJECT: st.builds(ObjectTo, **_REVIEW, **_NOTED, reason=st.sampled_from(Reason)),
-    Kind.ARGUE: st.builds(
+    Kind.OBJECT: _noted(ObjectTo, reason=st.sampled_from(Reason)),
+    Kind.ARGUE: _noted(
         Argue,
-        **_REVIEW,
-        **_NOTED,
         stance=st.sampled_from(Stance),
         level=st.sampled_from(Level),
         claim=st.none() | st.integers(1, 16),
@@ -193,7 +217,7 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     ),
     Kind.COMMIT: st.builds(Commit, **_REVIEW, commitment=digests, sealed=binaries(SEALED_BYTES)),
     Kind.REVEAL: st.builds(Reveal, **_REVIEW, ballot=ballots, nonce=digests),
-    Kind.CONTEST: st.builds(Contest, **_REVIEW, **_NOTED, ground=tags),
+    Kind.CONTEST: _noted(Contest, ground=tags),
     Kind.CERTIFICATE: st.builds(
         CertificateFinal,
         slot=st.binary(max_size=128),

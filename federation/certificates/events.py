@@ -11,7 +11,6 @@ from typing import TypeAlias
 from federation.certificates.membership import Pinned
 from federation.certificates.messages import Body, Heard, Verify, hear
 from federation.certificates.packets import (
-    CertificatePacket,
     MessagePacket,
     Packet,
     PartsPacket,
@@ -209,7 +208,7 @@ def event_of(
             return ReceivedParts(parts=packet.parts, sender=sender)
         case WantPacket():
             return Wanted(hashes=packet.hashes, sender=sender)
-        case CertificatePacket():
+        case _:
             return ReceivedCertificate(
                 certificate=packet.certificate, parts=packet.parts, sender=sender
             )

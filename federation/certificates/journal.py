@@ -18,7 +18,6 @@ from federation.certificates.messages import (
     CutWitness,
     Heard,
     ListWitness,
-    Promise,
     Propose,
     Seal,
     Verify,
@@ -127,8 +126,8 @@ def restore(
                     locks={**state.locks, lock_hash(lock): lock},
                     values={**state.values, lock.digest: value},
                 )
-            case CertificateEntry(certificate=certificate):
-                state = replace(_holding(state, pinned, entry.parts), certificate=certificate)
+            case _:
+                state = replace(_holding(state, pinned, entry.parts), certificate=entry.certificate)
     return state
 
 
@@ -141,7 +140,7 @@ def entry_bytes(entry: JournalEntry) -> bytes:
         case LockEntry():
             plain = value_plain(entry.value)
             wire = _Lock(slot_plain(entry.slot), entry.lock, plain, entry.parts)
-        case CertificateEntry():
+        case _:
             wire = _Certificate(certificate_plain(entry.certificate), entry.parts)
     return encode(wire)
 
@@ -169,7 +168,7 @@ def entry_from_bytes(raw: bytes) -> JournalEntry:
             slot = slot_from_plain(wire.slot)
             value = value_from_plain(slot, wire.value)
             return LockEntry(slot=slot, lock=wire.lock, value=value, parts=wire.parts)
-        case _Certificate():
+        case _:
             certificate = certificate_from_plain(wire.certificate)
             return CertificateEntry(
                 slot=certificate.slot, certificate=certificate, parts=wire.parts
@@ -188,7 +187,7 @@ def _holding(state: SlotState, pinned: Pinned, parts: Iterable[Part]) -> SlotSta
                 values[name] = value_from_bytes(part.content, pinned.slot)
             case PartKind.LOCK:
                 locks[name] = lock_from_bytes(part.content)
-            case PartKind.BLOB:
+            case _:
                 blobs[name] = part.content
     return replace(state, values=values, blobs=blobs, locks=locks)
 
@@ -211,5 +210,6 @@ def _signed(state: SlotState, heard: Heard, me: InstanceId) -> SlotState:
             return replace(state, cosigned=Vote(fence=fence, digest=digest))
         case Seal(fence=fence, digest=digest):
             return replace(state, sealed=Vote(fence=fence, digest=digest))
-        case Promise(fence=fence):
+        case _:
+            fence = heard.body.fence
             return replace(state, fence=fence, highest={**state.highest, me: fence})

@@ -7,7 +7,6 @@ afterwards every message of the slot is answered with the certificate.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import assert_never
 
 from federation.certificates import faults, leader, member, proofs
 from federation.certificates.desk import Desk, Pace
@@ -36,8 +35,8 @@ from federation.certificates.packets import (
     PartsPacket,
 )
 from federation.certificates.parts import Part, PartKind
-from federation.certificates.proofs import lock_hash
-from federation.certificates.state import SlotState, said_by, with_said
+from federation.certificates.proofs import Certificate, lock_hash
+from federation.certificates.state import SlotState, all_said, said_by, with_said
 from federation.certificates.turn import Turn, lock_part, value_part
 from federation.certificates.values import value_blobs
 from federation.core import Digest, InstanceId, Millis
@@ -99,10 +98,8 @@ def _take(turn: Turn, event: Event) -> None:
             _answer(turn, event)
         case Wake():
             turn.state = replace(turn.state, wake=None)
-        case RecordsArrived():
-            pass
         case _:
-            assert_never(event)
+            pass  # Records arrived: `retry` is set, and the rules ask the desk again.
 
 
 def _settle(turn: Turn) -> None:
@@ -111,6 +108,7 @@ def _settle(turn: Turn) -> None:
     while before != len(turn.actions) and not turn.state.is_final:
         before = len(turn.actions)
         _complete_pending(turn)
+        _collect_chains(turn)
         member.certify(turn)
         member.witness(turn)
         member.promise_on_time(turn)
@@ -118,6 +116,12 @@ def _settle(turn: Turn) -> None:
         member.cosign(turn)
         member.seal(turn)
         member.start_timer(turn)
+
+
+def _collect_chains(turn: Turn) -> None:
+    """Hold the chains of every witness before a proposal names it: a cut waits for nothing else."""
+    for heard in all_said(turn.state, turn.pinned, Step.WITNESS):
+        turn.usable(heard)
 
 
 def _end_window(turn: Turn) -> None:
@@ -151,9 +155,9 @@ def _receive(turn: Turn, event: Received) -> None:
         elif mine:
             state = replace(state, counter=max(state.counter, heard.header.counter))
         turn.state = state
-    if state.is_final:
+    if state.certificate is not None:
         if not mine:
-            _send_certificate(turn, event.sender, ())
+            _send_certificate(turn, state.certificate, event.sender, ())
         return
     turn.offer(event.parts, (heard,))
     if isinstance(heard.body, Propose) and not member.is_shaped(
@@ -178,8 +182,10 @@ def _keep(turn: Turn, heard: Heard) -> None:
             and body.lock_digest is not None
             and turn.pinned.leader(body.fence) == turn.me
         ):
-            # The lock travels with the promise, and only the leader of the fence needs it.
-            turn.lock_for(body.lock_fence, body.lock_digest)
+            # Lock and value travel with the promise, and only the leader of the fence needs them.
+            lock = turn.lock_for(body.lock_fence, body.lock_digest)
+            if lock is not None:
+                turn.value(lock.digest, (heard.voice,))
     first = heard.header.step is Step.WITNESS and not before
     if first and heard.voice != turn.me and not turn.state.witnessed and turn.may_sign:
         turn.actions.append(Reconcile(voices=(heard.voice,)))
@@ -218,19 +224,19 @@ def _complete_pending(turn: Turn) -> None:
         member.accept(turn, pending, tell=False)
 
 
-def _send_certificate(turn: Turn, to: InstanceId, parts: tuple[Part, ...]) -> None:
-    certificate = turn.state.certificate
-    if certificate is not None:
-        packet = CertificatePacket(certificate=certificate, parts=parts)
-        turn.actions.append(Send(to=to, packet=packet))
+def _send_certificate(
+    turn: Turn, certificate: Certificate, to: InstanceId, parts: tuple[Part, ...]
+) -> None:
+    packet = CertificatePacket(certificate=certificate, parts=parts)
+    turn.actions.append(Send(to=to, packet=packet))
 
 
 def _answer(turn: Turn, event: Wanted) -> None:
     """Hand over what was asked for and is held; once final, the certificate comes first."""
     names = event.hashes[:MOST_WANTED]
     parts = tuple(part for name in names for part in _part(turn, name))[:MOST_PARTS]
-    if turn.state.is_final:
-        _send_certificate(turn, event.sender, parts)
+    if turn.state.certificate is not None:
+        _send_certificate(turn, turn.state.certificate, event.sender, parts)
         return
     for name in names:
         for heard in _message(turn, name):

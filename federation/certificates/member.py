@@ -8,10 +8,10 @@ agreement rests: what a leader above fence 0 may propose (design: federation, me
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Final
+from typing import Final, TypeVar
 
 from federation.certificates.blobs import blob_hash
-from federation.certificates.desk import CutHolding, Fresh, ListHolding, Missing, NoValue
+from federation.certificates.desk import CutHolding, ListHolding, Missing, NoValue
 from federation.certificates.events import Final as FinalAction
 from federation.certificates.events import KeepCertificate, KeepLock, Send
 from federation.certificates.membership import Pinned
@@ -34,6 +34,8 @@ from federation.certificates.state import SlotState, Vote, all_said
 from federation.certificates.turn import Turn, lock_part, value_part
 from federation.certificates.values import CutValue, Value, value_blobs, value_digest
 from federation.core import Digest, InstanceId, Millis
+
+V = TypeVar("V", Cosign, Seal)
 
 MOST_FENCE: Final = 2**63 - 1
 _DOUBLINGS: Final = 10
@@ -106,7 +108,7 @@ def witness(turn: Turn) -> None:
     match holding:
         case ListHolding():
             body = ListWitness(ids=tuple(sorted(holding.ids)[:MOST_LISTED]), late=holding.late)
-        case CutHolding():
+        case _:
             name = blob_hash(holding.chains)
             body = CutWitness(
                 chains=name,
@@ -116,7 +118,7 @@ def witness(turn: Turn) -> None:
                 next_hash=holding.next_hash,
             )
             parts = (Part(kind=PartKind.BLOB, content=holding.chains),)
-            state = replace(state, blobs={**state.blobs, name: holding.chains})
+            state = replace(state, chains=name, blobs={**state.blobs, name: holding.chains})
     turn.state = replace(state, witnessed=True)
     turn.sign(body, parts)
 
@@ -146,9 +148,8 @@ def seal(turn: Turn) -> None:
         # A crash came between keeping the lock and sealing.
         _seal(turn, state.lock.digest)
         return
-    for votes in _agreeing(state, turn.pinned, Step.COSIGN, turn.pinned.quorum.q):
-        body = votes[0].body
-        if not isinstance(body, Cosign) or body.fence != state.fence:
+    for body, votes in _agreeing(turn, Step.COSIGN, Cosign):
+        if body.fence != state.fence:
             continue
         value = turn.value(body.digest, [heard.voice for heard in votes])
         if value is None:
@@ -214,13 +215,9 @@ def start_timer(turn: Turn) -> None:
 
 def certify(turn: Turn) -> None:
     """Rule 6: q seals of one fence and digest are final; tell everybody."""
-    state = turn.state
-    if state.is_final:
+    if turn.state.is_final:
         return
-    for votes in _agreeing(state, turn.pinned, Step.SEAL, turn.pinned.quorum.q):
-        body = votes[0].body
-        if not isinstance(body, Seal):
-            continue
+    for body, votes in _agreeing(turn, Step.SEAL, Seal):
         value = turn.value(body.digest, [heard.voice for heard in votes])
         if value is not None:
             certificate = Certificate(
@@ -258,11 +255,13 @@ def _is_permitted(turn: Turn, heard: Heard, body: Propose) -> bool:
     permit = Permit.FRESH
     if body.fence > 0:
         promises = [turn.message(name, (heard.voice,)) for name in body.promises]
-        lock = None if body.lock is None else turn.lock(body.lock, (heard.voice,))
-        if body.lock is not None and lock is None:
-            return False
+        lock = None
+        if body.lock is not None:
+            # All look-ups come first, so that all that is lacking is asked for at once.
+            lock = turn.lock(body.lock, (heard.voice,))
+            turn.value(body.digest, (heard.voice,))
         held = [one for one in promises if one is not None]
-        if len(held) < len(promises):
+        if len(held) < len(promises) or (lock is None and body.lock is not None):
             return False
         permit = promises_permit(turn.pinned, body, held, lock)
     match permit:
@@ -270,7 +269,7 @@ def _is_permitted(turn: Turn, heard: Heard, body: Propose) -> bool:
             return _refuse(turn, heard)
         case Permit.LOCKED:
             return turn.value(body.digest, (heard.voice,)) is not None
-        case Permit.FRESH:
+        case _:
             return _is_fresh(turn, heard, body)
 
 
@@ -289,7 +288,8 @@ def _is_fresh(turn: Turn, heard: Heard, body: Propose) -> bool:
             return False
         case NoValue():
             return _refuse(turn, heard)
-        case Fresh(value=value):
+        case _:
+            value = outcome.value
             if value_digest(turn.pinned.slot, value) != body.digest:
                 return _refuse(turn, heard)
             if isinstance(value, CutValue) and value.world != _my_world(turn):
@@ -319,13 +319,15 @@ def _seal(turn: Turn, digest: Digest) -> None:
     turn.sign(Seal(fence=fence, digest=digest))
 
 
-def _agreeing(state: SlotState, pinned: Pinned, step: Step, q: int) -> list[tuple[Heard, ...]]:
-    """List the groups of at least q votes for one fence and digest, lowest fence first."""
-    groups: dict[tuple[int, Digest], list[Heard]] = {}
-    for heard in all_said(state, pinned, step):
-        if isinstance(heard.body, Cosign | Seal):
-            groups.setdefault((heard.body.fence, heard.body.digest), []).append(heard)
-    return [tuple(groups[key]) for key in sorted(groups) if len(groups[key]) >= q]
+def _agreeing(turn: Turn, step: Step, kind: type[V]) -> list[tuple[V, tuple[Heard, ...]]]:
+    """List the votes that at least q members share, lowest fence first, with who cast them."""
+    said = all_said(turn.state, turn.pinned, step)
+    groups: dict[V, list[Heard]] = {}
+    for body, heard in [(one.body, one) for one in said if isinstance(one.body, kind)]:
+        groups.setdefault(body, []).append(heard)
+    q = turn.pinned.quorum.q
+    shared = [(body, tuple(votes)) for body, votes in groups.items() if len(votes) >= q]
+    return sorted(shared, key=lambda one: (one[0].fence, one[0].digest))
 
 
 def _bare(state: SlotState) -> SlotState:

@@ -119,7 +119,7 @@ def packet_bytes(pinned: Pinned, packet: Packet) -> bytes:
             body = _Shared(packet.parts)
         case WantPacket():
             body = _Wanted(packet.hashes)
-        case CertificatePacket():
+        case _:
             body = _Final(certificate_plain(packet.certificate), packet.parts)
     return encode([pinned.realm, pinned.charter_hash, slot_plain(pinned.slot), body])
 
@@ -146,7 +146,7 @@ def packet_from_bytes(raw: bytes) -> Routed:
             packet = PartsPacket(parts=body.parts)
         case _Wanted():
             packet = WantPacket(hashes=body.hashes)
-        case _Final():
+        case _:
             certificate = certificate_from_plain(body.certificate)
             packet = CertificatePacket(certificate=certificate, parts=body.parts)
     return Routed(

@@ -39,5 +39,5 @@ def part_address(part: Part) -> Digest:
             return plain_hash(part.content)
         case PartKind.LOCK:
             return digest(Domain.LOCK, part.content)
-        case PartKind.BLOB:
+        case _:
             return digest(Domain.BLOB, part.content)

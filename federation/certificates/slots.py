@@ -61,11 +61,9 @@ SlotPlain: TypeAlias = tuple[bytes, str] | tuple[str, int, bytes]
 
 def slot_plain(slot: Slot) -> SlotPlain:
     """Give the plain form that goes into messages, digests and records."""
-    match slot:
-        case RoundSlot():
-            return (slot.round_id, slot.phase.value)
-        case CutSlot():
-            return (_CUT, slot.number, slot.previous)
+    if isinstance(slot, RoundSlot):
+        return (slot.round_id, slot.phase.value)
+    return (_CUT, slot.number, slot.previous)
 
 
 def slot_from_plain(plain: object) -> Slot:

@@ -16,7 +16,6 @@ from federation.certificates.messages import (
     CutWitness,
     Fenced,
     Heard,
-    ListWitness,
     Promise,
     Propose,
     Seal,
@@ -84,6 +83,8 @@ class SlotState:
     blobs: Mapping[Digest, bytes] = field(default_factory=dict)
     spoiled: frozenset[Digest] = frozenset()
     """Named hashes whose bytes turned out to be no value or lock of this slot."""
+    chains: Digest | None = None
+    """Blob of my own witness of a cut: held even before the signed witness has come back."""
     sound: Mapping[Digest, bool] = field(default_factory=dict)
     """Of the blobs that were read as chains: whether they are."""
     pending: Certificate | None = None
@@ -166,8 +167,8 @@ def pruned(state: SlotState) -> SlotState:
                 digests.add(body.digest)
             case Promise() as body:
                 claims.add((body.lock_fence or 0, body.lock_digest))
-            case ListWitness() | CutWitness():
-                pass
+            case _:
+                pass  # A witness names no value; its chains are looked at below.
     if state.lock is not None:
         claims.add((state.lock.fence, state.lock.digest))
     digests |= {claimed for _, claimed in claims if claimed is not None}
@@ -194,6 +195,7 @@ def pruned(state: SlotState) -> SlotState:
 def _blobs_named(state: SlotState) -> set[Digest]:
     heard = [*state.cited.values(), *(one for kept in state.said.values() for one in kept)]
     named = {one.body.chains for one in heard if isinstance(one.body, CutWitness)}
+    named.update(() if state.chains is None else (state.chains,))
     values = list(state.values.values())
     if state.pending is not None:
         values.append(state.pending.value)

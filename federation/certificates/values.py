@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from federation.certificates.membership import MOST_MEMBERS
 from federation.certificates.messages import MOST_LISTED
-from federation.certificates.slots import CutSlot, RoundSlot, Slot, slot_from_plain, slot_plain
+from federation.certificates.slots import RoundSlot, Slot, slot_from_plain, slot_plain
 from federation.codec import LIMITS, encode, find_fault
 from federation.core import Code, Digest, OperatorId, PeerError, RecordId
 from federation.crypto import Domain, plain_hash
@@ -80,7 +80,7 @@ def value_plain(value: Value) -> ValuePlain:
             return value.records
         case VoidValue():
             return None
-        case CutValue():
+        case _:
             return value
 
 
@@ -90,21 +90,19 @@ def value_from_plain(slot: Slot, plain: object) -> Value:
     Raises PeerError NOT_CANONICAL if it is no value of this slot, out of order, or too long.
     """
     try:
-        match slot:
-            case RoundSlot() if plain is None:
+        if isinstance(slot, RoundSlot):
+            if plain is None:
                 return VOID
-            case RoundSlot():
-                listed = msgspec.convert([plain], _Listed)
-                _ascending(listed.ids)
-                return ListValue(records=listed.ids)
-            case CutSlot():
-                cut = msgspec.convert(plain, CutValue)
-                _ascending(tuple(opened.member for opened in cut.secrets))
-                if cut.number != slot.number:
-                    raise _refused(f"it is cut {cut.number}, the slot is cut {slot.number}")
-                return cut
+            listed = msgspec.convert([plain], _Listed)
+            _ascending(listed.ids)
+            return ListValue(records=listed.ids)
+        cut = msgspec.convert(plain, CutValue)
     except msgspec.ValidationError as error:
         raise _refused(str(error)) from error
+    _ascending(tuple(opened.member for opened in cut.secrets))
+    if cut.number != slot.number:
+        raise _refused(f"it is cut {cut.number}, the slot is cut {slot.number}")
+    return cut
 
 
 def value_bytes(slot: Slot, value: Value) -> bytes:

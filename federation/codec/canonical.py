@@ -125,6 +125,6 @@ def _refusal(what: str, fault: str) -> PeerError:
     return PeerError(
         f"{what} refused",
         why=f"its bytes are not canonical: {fault[:_SHOWN]}",
-        fix="encode with sorted keys, shortest forms, no floats and NFC text",
+        fix="encode with sorted keys and sets, shortest forms, no floats and NFC text",
         code=Code.NOT_CANONICAL,
     )

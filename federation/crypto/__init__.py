@@ -17,7 +17,14 @@ from federation.crypto.ballots import (
     seal,
 )
 from federation.crypto.hashing import Domain, digest, plain_hash
-from federation.crypto.signatures import KeySigner, Signer, is_signed_by, public_key, sign
+from federation.crypto.signatures import (
+    KeySigner,
+    Signer,
+    is_signed_by,
+    keyed_hash,
+    public_key,
+    sign,
+)
 
 __all__ = [
     "SEALED_BYTES",
@@ -31,6 +38,7 @@ __all__ = [
     "commitment",
     "digest",
     "is_signed_by",
+    "keyed_hash",
     "open_sealed",
     "opens",
     "plain_hash",

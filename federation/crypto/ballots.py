@@ -17,7 +17,7 @@ from nacl.bindings import (
 )
 from nacl.exceptions import CryptoError
 
-from federation.codec import decode, encode
+from federation.codec import check_set, decode, encode
 from federation.core import AgentId, CallerError, Code, Digest, PeerError, Realm, RoundId
 from federation.crypto.hashing import Domain, plain_hash
 
@@ -62,15 +62,23 @@ Few = Annotated[tuple[Digest, ...], Meta(max_length=4)]
 
 
 class Ballot(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One vote as it is committed: canonical [choice, reason, basis, evidence, arguments]."""
+    """One vote as it is committed: canonical [choice, reason, basis, evidence, arguments].
+
+    Raises ValueError unless evidence and arguments are strictly ascending (`codec.as_set`).
+    """
 
     choice: Choice
     reason: Reason
     basis: Basis
     evidence: Few = ()
-    """Digests of what the voter looked at."""
+    """Digests of what the voter looked at; a set."""
     arguments: Few = ()
-    """Ids of the arguments it relies on."""
+    """Ids of the arguments it relies on; a set."""
+
+    def __post_init__(self) -> None:
+        """Hold both sets to their one spelling: a ballot has one commitment under one nonce."""
+        check_set("evidence", self.evidence)
+        check_set("arguments", self.arguments)
 
 
 class _Padded(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

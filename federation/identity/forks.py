@@ -2,7 +2,8 @@
 
 Loose fork proofs are a weapon: elsewhere the same action listed twice blocked an innocent. So a
 proof needs two *distinct* ids, one author, one seq, and both signatures under keys that the
-author's chain names. An inception can never be part of one: the identity's id is the inception's
+author's chain names: by then the current key, or one that the half itself reveals and that the
+chain before it committed to (a rotation, a revocation by recovery). An inception can never be part of one: the identity's id is the inception's
 id, so two inceptions are two identities, and both say "author: nobody".
 
 A fork is not at once a crime (a restored backup forks innocently); what it bars is judged by cuts.
@@ -24,12 +25,21 @@ from federation.core import (
 )
 from federation.core.ids import NOBODY
 from federation.crypto import is_signed_by
-from federation.records import LogFork, Record, Statement, record_id, signing_payload
-from federation.records.bodies import SignedStatement
+from federation.records import (
+    LogFork,
+    Record,
+    Revoke,
+    Rotate,
+    SignedStatement,
+    Statement,
+    record_id,
+    signing_payload,
+)
 
 Verify = Callable[[PublicKey, bytes, Signature], bool]
-KeyOf = Callable[[IdentityId, Statement], PublicKey | None]
-"""The key that must have signed a statement, by the author's chain; None if that is not known."""
+KeyOf = Callable[[IdentityId, Statement, PublicKey | None], PublicKey | None]
+"""The key that must have signed a statement, by the author's chain and the key that the proof
+reveals with it; None if that is not known."""
 
 _FIX: Final = "file two different records that the author signed for one place of its chain"
 
@@ -58,8 +68,8 @@ def fork_proof(a: Record, b: Record) -> LogFork:
     first, second = sorted((a, b), key=lambda record: record.id)
     return LogFork(
         author=a.author,
-        a=SignedStatement(first.statement_raw, first.signature),
-        b=SignedStatement(second.statement_raw, second.signature),
+        a=SignedStatement(first.statement_raw, first.signature, _revealed(first)),
+        b=SignedStatement(second.statement_raw, second.signature, _revealed(second)),
     )
 
 
@@ -69,7 +79,7 @@ def verify_fork(
     """Check a fork proof and name what it proves.
 
     Raises PeerError: NOT_CANONICAL (a statement is none), NOT_PROVEN (same id, other seq, other
-    author, an inception, or a key that `key_of` does not know), BAD_SIGNATURE (forged, or signed
+    author, an inception, or a key that the author's chain does not name), BAD_SIGNATURE (forged, or signed
     for another realm). A fold must answer `key_of` from certified positions only: what a node
     happens to hold beside them differs between nodes.
     """
@@ -83,9 +93,9 @@ def verify_fork(
     if first == second:
         raise _unproven("it names one record twice")
     for name, statement, half in ((first, one, body.a), (second, two, body.b)):
-        key = key_of(body.author, statement)
+        key = key_of(body.author, statement, half.key)
         if key is None:
-            raise _unproven("the key of a statement is not known from the author's chain")
+            raise _unproven("the author's chain does not name the key of a statement")
         if not verify(key, signing_payload(name), half.signature):
             raise PeerError(
                 "fork proof refused",
@@ -94,6 +104,11 @@ def verify_fork(
                 code=Code.BAD_SIGNATURE,
             )
     return Fork(body.author, one.seq, min(first, second), max(first, second))
+
+
+def _revealed(record: Record) -> PublicKey | None:
+    """Give the key that a record reveals and is signed with, if it is a key event of that sort."""
+    return record.body.key if isinstance(record.body, Rotate | Revoke) else None
 
 
 def _unproven(why: str) -> PeerError:

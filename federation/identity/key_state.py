@@ -5,8 +5,10 @@ today's key does not give tomorrow's. The rules here look at one branch of one a
 at nothing else: they say whether a record is *well formed in its chain*. What depends on time (did
 the recovery come soon enough, which branch of a fork counts) is judged by cuts, not here.
 
-Nothing may follow an `identity.revoke` on its branch: such a record is refused with BAD_CHAIN. A
-record that a thief hangs before the revocation is a fork, and forks are judged by cuts as well.
+A revocation by a recovery key is final. One by the current key may be a thief's, who must not be
+able to end an identity for good with today's key alone: so a rotation by a recovery key, and nothing
+else, may follow it, and undoes it. Any other record after a revocation on its branch is refused with
+BAD_CHAIN. A record that a thief hangs before the revocation is a fork; forks are judged by cuts too.
 """
 
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ from federation.core import Code, Digest, IdentityId, PeerError, PublicKey, shor
 from federation.crypto import Domain, digest
 from federation.records import (
     KINDS,
+    Body,
     Incept,
     Kind,
     Record,
@@ -47,10 +50,18 @@ class KeyState:
     """digest(KEY, the next public key)."""
     nullifies: int | None = None
     """If the latest rotation (or the revocation) revealed an *earlier* recovery key: the first
-    key_index after that key's own event, which it undoes if it came soon enough (a cut judges)."""
+    key_index after that key's own event, which it undoes if it came soon enough (a cut judges).
+    None also for a rotation by the current recovery key, so that undoing a revocation has no
+    deadline unless a thief rotated before: nobody but the owner ever had that key's digest set."""
     disowned: tuple[tuple[int, int], ...] = ()
     """Stretches of this branch that its owner disowned: (a, b) means a < seq < b."""
-    revoked: bool = False
+    revoked_by: RevokeBy | None = None
+    """Which key revoked the identity, unless a recovery undid it."""
+
+    @property
+    def revoked(self) -> bool:
+        """Tell whether nothing by this identity counts now; `revoked_by` tells if for ever."""
+        return self.revoked_by is not None
 
     @property
     def key_index(self) -> int:
@@ -100,14 +111,17 @@ def signing_key(state: KeyState, record: Record) -> PublicKey:
     has no state before it (use `incepted(record).key`). Raises PeerError BAD_CHAIN (revoked,
     wrong key_index, a key that was not committed to) or WRONG_ROLE.
     """
-    if state.revoked:
-        raise _refused(record, "its identity was revoked earlier in this chain", Code.BAD_CHAIN)
+    body = record.body
+    if state.revoked and not _restores(state, body):
+        why = "its identity was revoked earlier in this chain"
+        if state.revoked_by is RevokeBy.CURRENT:
+            why += ", and only a rotation by the recovery key may follow"
+        raise _refused(record, why, Code.BAD_CHAIN)
     if record.kind == Kind.INCEPT:
         raise _refused(record, "an inception stands only at seq 0", Code.BAD_CHAIN)
     spec = KINDS.get(record.kind)
     if spec is not None and state.role not in spec.authors:
         raise _refused(record, f"an {state.role} may not author {record.kind}", Code.WRONG_ROLE)
-    body = record.body
     rotates = isinstance(body, Rotate)
     expected = state.key_index + rotates
     if record.statement.key_index != expected:
@@ -141,31 +155,50 @@ def advanced(state: KeyState, record: Record) -> KeyState:
             next=body.next,
             nullifies=_nullified_by(state, key) if by_recovery else None,
             disowned=disowned,
+            revoked_by=None,
         )
     if isinstance(body, Revoke):
         key = signing_key(state, record)
         by_recovery = body.by is RevokeBy.RECOVERY
         return replace(
-            state, revoked=True, nullifies=_nullified_by(state, key) if by_recovery else None
+            state, revoked_by=body.by, nullifies=_nullified_by(state, key) if by_recovery else None
         )
     return state
 
 
-def statement_key(state: KeyState, statement: Statement) -> PublicKey | None:
+def statement_key(
+    state: KeyState, statement: Statement, revealed: PublicKey | None = None
+) -> PublicKey | None:
     """Give the key that must have signed a bare statement whose author's keys stand at `state`.
 
-    None if the statement is no valid successor, or if it is a rotation, whose key stands in the
-    body, which a bare statement does not carry. A revocation is taken to be by the current key.
+    `revealed` is the key that its body is said to reveal; a bare statement carries no body, so
+    the digests committed at `state` decide. None if the statement is no valid successor: also a
+    rotation without a revealed key, a key that was not committed to, or one where none belongs.
     """
     spec = KINDS.get(statement.kind)
+    rotates = statement.kind == Kind.ROTATE
     if (
-        state.revoked
-        or statement.kind in (Kind.INCEPT, Kind.ROTATE)
+        statement.kind == Kind.INCEPT
+        or (state.revoked and (not rotates or state.revoked_by is RevokeBy.RECOVERY))
         or (spec is not None and state.role not in spec.authors)
-        or statement.key_index != state.key_index
+        or statement.key_index != state.key_index + rotates
+        or statement.key_index > MOST_ROTATIONS
     ):
         return None
-    return state.key
+    if revealed is None:
+        return None if rotates else state.key
+    committed: tuple[Digest, ...] = ()
+    if statement.kind == Kind.REVOKE or (rotates and state.revoked):
+        committed = state.recoveries
+    elif rotates:
+        committed = (state.next, *state.recoveries)
+    return revealed if digest(Domain.KEY, revealed) in committed else None
+
+
+def _restores(state: KeyState, body: Body | None) -> bool:
+    """Tell whether a body may follow the revocation in `state`."""
+    by_current = state.revoked_by is RevokeBy.CURRENT
+    return by_current and isinstance(body, Rotate) and body.by is RotateBy.RECOVERY
 
 
 def _check_rotation(state: KeyState, record: Record, body: Rotate) -> None:

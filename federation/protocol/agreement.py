@@ -5,6 +5,8 @@ order (design: federation, what a member stores). A slot opens when the certific
 its phase is stored here; what arrived for it earlier is fed to it then.
 """
 
+from contextlib import suppress
+
 from federation import certificates
 from federation.certificates import (
     CertificateEntry,
@@ -37,7 +39,7 @@ from federation.certificates import (
     slot_key,
 )
 from federation.certificates.values import value_blobs
-from federation.core import Code, Millis, PeerError, PublicKey, Signature
+from federation.core import Code, Millis, PeerError, PublicKey, RefusedError, Signature
 from federation.protocol import effects, finality
 from federation.protocol.desks import desk_of
 from federation.protocol.inputs import Packet
@@ -96,6 +98,12 @@ def offer(turn: Turn, record: Record) -> None:
             certificate=certificate, parts=blob_parts(world, certificate), sender=record.author
         )
         feed(turn, certificate.slot, event)
+        voices = tuple(seal.voice for seal in certificate.seals)
+        turn.effects += [
+            effects.FetchBlob(blob=name, voices=voices)
+            for name in value_blobs(certificate.value)
+            if name not in world.blobs
+        ]
 
 
 def windows(world: World, live: LiveSlot) -> tuple[Millis, Millis]:
@@ -308,12 +316,14 @@ def _denounce(turn: Turn, found: FaultFound) -> None:
         return
     world.denounced.add(voice)
     turn.effects.append(effects.Tell(event="fault", subject=voice))
-    turn.say(
-        LogFault(
-            a=SignedMessage(found.a.raw, found.a.signature),
-            b=SignedMessage(found.b.raw, found.b.signature),
+    # Two witnesses with long lists prove a fault that no record can hold: it is only told.
+    with suppress(RefusedError):
+        turn.say(
+            LogFault(
+                a=SignedMessage(found.a.raw, found.a.signature),
+                b=SignedMessage(found.b.raw, found.b.signature),
+            )
         )
-    )
 
 
 def _answer_or_keep(turn: Turn, key: bytes, packet: Packet, *, asks: bool) -> None:

@@ -9,8 +9,21 @@ commit record, so an agent that forgets everything between two calls still votes
 from dataclasses import dataclass, replace
 
 from federation.certificates import Phase
-from federation.core import AgentId, ArtifactId, Code, Digest, Millis, RefusedError, RoundId, short
+from federation.codec import as_set
+from federation.core import (
+    AgentId,
+    ArtifactId,
+    Code,
+    Digest,
+    Millis,
+    PeerError,
+    RecordId,
+    RefusedError,
+    RoundId,
+    short,
+)
 from federation.crypto import Ballot, KeySigner, Reason, commitment, open_sealed, seal
+from federation.identity import KeyState, signing_key
 from federation.protocol.judge import Fate, Judgement, judge
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
@@ -25,6 +38,7 @@ from federation.records import (
     Propose,
     Record,
     Reveal,
+    Rotate,
     Stance,
     bind_text,
     sign_record,
@@ -90,13 +104,16 @@ def propose(
     sources: tuple[Digest, ...] = (),
     lang: str = "en",
 ) -> Record:
-    """Propose an artifact; `salt` is 16 random bytes that protect the text after a takedown."""
+    """Propose an artifact; `salt` is 16 random bytes that protect the text after a takedown.
+
+    Topics, cites and sources are sets: they may come in any order.
+    """
     text, text_hash, text_len = bind_text(content, salt)
     body = Propose(
-        topics=topics,
+        topics=as_set(topics),
         claims=tuple(Claim(number) for number in range(1, len(content.claims) + 1)),
-        cites=cites,
-        sources=sources,
+        cites=as_set(cites),
+        sources=as_set(sources),
         text_hash=text_hash,
         text_len=text_len,
         text_id=text_id(content),
@@ -199,32 +216,68 @@ def reveal(world: World, keyring: Keyring, round_id: RoundId, *, now: Millis) ->
 def _draft(
     world: World, keyring: Keyring, body: Body, *, now: Millis, text: bytes | None
 ) -> Record:
-    heads = world.log.heads_of(keyring.agent)
-    if len(heads) != 1:
-        raise RefusedError(
-            "record refused",
-            why="its author's chain is forked here"
-            if heads
-            else "its author's inception is not held here",
-            fix="rotate the key and pick the branch to keep"
-            if heads
-            else "send the inception first",
-            code=Code.FORK if heads else Code.NOT_ADMITTED,
-        )
-    seq, head = heads[0]
+    seq, head = _head(world, keyring.agent, body)
     entry = world.log.entry(head)
     assert entry is not None, "a head is stored"  # noqa: S101 # our own invariant
-    return sign_record(
+    draft = sign_record(
         body,
         realm=world.realm,
         signer=_Blank(),
         author=keyring.agent,
-        key_index=entry.keys.key_index,
+        # A rotation stands under the key that it reveals.
+        key_index=entry.keys.key_index + isinstance(body, Rotate),
         seq=seq + 1,
         prev=head,
         at=now,
         text=text,
     )
+    _check_key(entry.keys, keyring, draft)
+    return draft
+
+
+def _head(world: World, agent: AgentId, body: Body) -> tuple[int, RecordId]:
+    """Give the record that the next one follows: after a fork, on the branch that was picked."""
+    log = world.log
+    heads = log.heads_of(agent)
+    if not heads:
+        raise RefusedError(
+            "record refused",
+            why="its author's inception is not held here",
+            fix="send the inception first",
+            code=Code.NOT_ADMITTED,
+        )
+    kept: RecordId | None = None
+    if isinstance(body, Rotate) and body.picks is not None:
+        kept = body.picks
+    elif agent in world.positions:
+        kept = world.positions[agent].head
+    if len(heads) > 1 and kept is not None:
+        heads = tuple(one for one in heads if log.is_ancestor(kept, one[1]))
+    if len(heads) != 1:
+        raise RefusedError(
+            "record refused",
+            why="its author's chain is forked here",
+            fix=_FIXES[Code.FORK],
+            code=Code.FORK,
+        )
+    return heads[0]
+
+
+def _check_key(keys: KeyState, keyring: Keyring, draft: Record) -> None:
+    """Refuse what every log would refuse: a kind of another role, or a key that is not current."""
+    try:
+        key = signing_key(keys, draft)
+    except PeerError as error:
+        raise RefusedError(
+            f"{draft.kind} refused", why=error.why, fix=error.fix, code=error.code
+        ) from error
+    if key != keyring.current.public:
+        raise RefusedError(
+            f"{draft.kind} refused",
+            why="the key that is kept here is not the current key of its author's chain",
+            fix="unlock the key that the author's last rotation revealed",
+            code=Code.BAD_SIGNATURE,
+        )
 
 
 def _round(world: World, round_id: RoundId) -> Round:

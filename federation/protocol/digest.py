@@ -27,8 +27,12 @@ class Table:
     def put(self, name: bytes, row: object) -> None:
         """Set the row of `name` (32 bytes); the row starts with the name, so rows never mix."""
         bucket = int.from_bytes(name[:2], "big") >> 4
-        self._rows.setdefault(bucket, {})[name] = encode([name, row])
-        self._dirty.add(bucket)
+        rows = self._rows.setdefault(bucket, {})
+        row_raw = encode([name, row])
+        # A cut writes the rows of all agents; only those that moved cost a bucket.
+        if rows.get(name) != row_raw:
+            rows[name] = row_raw
+            self._dirty.add(bucket)
 
     def root(self) -> Digest:
         """Hash of the 4,096 bucket hashes."""

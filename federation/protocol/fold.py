@@ -8,6 +8,7 @@ a fold never waits and never fails: what does not count gets a code and changes 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from federation.artifacts import Submission, apply, in_round
@@ -120,36 +121,35 @@ def _keys(state: State, log: Log, positions: Positions) -> set[bytes]:
         assert entry is not None, "the closure of a cut is held before it is folded"  # noqa: S101 # ours
         keys = entry.keys
         moved = known is None or known.keys is not keys
+        ticks = known.key_ticks if known else ()
+        ticks += (state.tick,) * (len(keys.keys) - len(ticks))
         forked = known.forked_in if known else None
         if known is not None and moved:
-            forked = _settled(state, log, known, log.path(here.head, known.seq))
+            forked = _settled(state, log, forked, log.path(here.head, known.seq), ticks)
         state.identities[author] = Identity(
-            keys=keys,
-            seq=here.seq,
-            head=here.head,
-            forked_in=forked,
-            rotated_tick=state.tick if known is None or moved else known.rotated_tick,
+            keys=keys, seq=here.seq, head=here.head, forked_in=forked, key_ticks=ticks
         )
         if moved:
             changed.add(author)
     return changed
 
 
-def _settled(state: State, log: Log, known: Identity, path: list[Record]) -> int | None:
-    """Tell whether an identity is forked after new key events.
+def _settled(
+    state: State, log: Log, forked: int | None, path: list[Record], ticks: tuple[int, ...]
+) -> int | None:
+    """Tell whether an identity is forked after new key events; `ticks` are those of its keys.
 
     A rotation that picks a branch settles a fork. A recovery that comes more than 72 ticks after
-    the rotation it would undo does not count: which key is the owner's can no longer be told, so
-    the identity is barred as if it had forked.
+    the first rotation it would undo does not count: which key is the owner's can no longer be
+    told, so the identity is barred as if it had forked.
     """
-    forked = known.forked_in
-    late = state.tick - known.rotated_tick > RECOVERY_TICKS
     for record in path:
         entry = log.entry(record.id)
         if isinstance(record.body, Rotate) and entry is not None:
-            if entry.keys.nullifies is not None and late:
+            undone = entry.keys.nullifies
+            if undone is not None and state.tick - ticks[undone] > RECOVERY_TICKS:
                 forked = state.cut
-            elif record.body.picks is not None:
+            elif has_picked(log, record, 0):
                 forked = None
     return forked
 
@@ -164,27 +164,26 @@ def _forks(state: State, log: Log, fresh: list[Record]) -> set[bytes]:
         try:
             if known is None:
                 raise _unknown_author()
-            head = known.head
             fork = verify_fork(
-                state.realm,
-                record.body,
-                key_of=lambda author, said, head=head: log.key_of(author, said, below=head),  # type: ignore[misc]
+                state.realm, record.body, key_of=partial(log.key_of, below=known.head)
             )
         except PeerError as error:
             state.refused[record.id] = error.code
             continue
         # A rotation already contained may have picked a branch at or above the fork.
-        if known.forked_in is None and not _has_picked(log, known, fork.seq):
+        later = log.path(known.head, fork.seq)
+        if known.forked_in is None and not any(has_picked(log, one, fork.seq) for one in later):
             state.identities[record.body.author] = replace(known, forked_in=state.cut)
             barred.add(record.body.author)
     return barred
 
 
-def _has_picked(log: Log, known: Identity, seq: int) -> bool:
-    return any(
-        isinstance(record.body, Rotate) and record.body.picks is not None
-        for record in log.path(known.head, seq)
-    )
+def has_picked(log: Log, record: Record, seq: int) -> bool:
+    """Tell whether a rotation picks the branch it stands on, at or above `seq`."""
+    if not isinstance(record.body, Rotate) or record.body.picks is None:
+        return False
+    picked = log.get(record.body.picks)
+    return picked is not None and picked.seq >= seq and log.is_ancestor(picked.id, record.id)
 
 
 def _unknown_author() -> PeerError:
@@ -200,19 +199,18 @@ def _admissions(state: State, fresh: list[Record]) -> bool:
     for record in fresh:
         if isinstance(record.body, Delegate):
             state.delegations[record.id] = Delegation(operator=record.author, body=record.body)
-    # Operators first: which instance's chain comes first must not decide who is admitted.
+    # Operators, then agents, then what agents say of themselves: whose chain comes first by id
+    # must not decide who is admitted, nor whose word counts.
     for record in fresh:
         if isinstance(record.body, OperatorAdmit):
             _admit_operator(state, record, record.body)
     changed = False
     for record in fresh:
-        match record.body:
-            case AgentAdmit():
-                changed |= _admit_agent(state, record, record.body)
-            case AgentDeclare() | AgentSubscribe():
-                changed |= _note(state, record)
-            case _:
-                pass
+        if isinstance(record.body, AgentAdmit):
+            changed |= _admit_agent(state, record, record.body)
+    for record in fresh:
+        if isinstance(record.body, AgentDeclare | AgentSubscribe):
+            changed |= _note(state, record, record.body)
     return changed
 
 
@@ -255,15 +253,16 @@ def _admit_agent(state: State, record: Record, body: AgentAdmit) -> bool:
     return False
 
 
-def _note(state: State, record: Record) -> bool:
+def _note(state: State, record: Record, body: AgentDeclare | AgentSubscribe) -> bool:
     agent = state.agents.get(record.author)
     if agent is None:
         state.refused[record.id] = Code.NOT_ADMITTED
         return False
-    if isinstance(record.body, AgentDeclare):
-        state.agents[record.author] = replace(agent, declared=record.body)
-    elif isinstance(record.body, AgentSubscribe):
-        state.agents[record.author] = replace(agent, offer=record.body)
+    match body:
+        case AgentDeclare():
+            state.agents[record.author] = replace(agent, declared=body)
+        case AgentSubscribe():
+            state.agents[record.author] = replace(agent, offer=body)
     return True
 
 
@@ -310,7 +309,8 @@ def _triggers(state: State, fresh: list[Record]) -> tuple[Round, ...]:
             try:
                 artifact = apply(None, Action.SUBMIT, submission(state, record, record.body))
             except RefusedError as error:
-                state.refused[record.id] = error.code
+                barred = is_forked(state, record.author)
+                state.refused[record.id] = Code.FORK if barred else error.code
                 continue
             agent = state.agents[record.author]
             tick, used = agent.proposed
@@ -353,6 +353,12 @@ def is_barred(state: State, agent: bytes) -> bool:
     """Tell whether an identity is forked or revoked in this world."""
     known = state.identities.get(agent)
     return known is None or known.forked_in is not None or known.keys.revoked
+
+
+def is_forked(state: State, agent: bytes) -> bool:
+    """Tell whether a contained proof bars an identity until it picks a branch."""
+    known = state.identities.get(agent)
+    return known is not None and known.forked_in is not None
 
 
 def is_disowned(state: State, record: Record) -> bool:

@@ -23,7 +23,14 @@ from federation.charter import (
 )
 from federation.core import IdentityId, Millis, Realm, RecordId, Seed
 from federation.core.ids import NOBODY
-from federation.crypto import Domain, KeySigner, digest, public_key
+from federation.crypto import (
+    Domain,
+    KeySigner,
+    digest,
+    keyed_hash,
+    plain_hash,
+    public_key,
+)
 from federation.records import (
     AgentAdmit,
     Body,
@@ -47,9 +54,14 @@ class Keys:
 
     @staticmethod
     def derived(seed: bytes) -> "Keys":
-        """Derive three seeds from one secret of any length."""
+        """Derive three seeds from one secret of any length.
+
+        A keyed hash, as for all secrets that come from a seed; `Domain` is for public hashes.
+        """
+        key = plain_hash(seed)
         current, following, recovery = (
-            digest(Domain.KEY, part, seed) for part in (b"current", b"next", b"recovery")
+            keyed_hash(key, b"folkmoot/1/seed/" + part)
+            for part in (b"current", b"next", b"recovery")
         )
         return Keys(current=current, next=following, recovery=recovery)
 

@@ -8,14 +8,14 @@ that lacked it. Nothing here decides whether a record counts.
 from federation.artifacts import may_submit
 from federation.certificates import CutSlot
 from federation.core import Code, InstanceId, PeerError, RoundId
-from federation.identity import fork_proof
+from federation.identity import fork_proof, verify_fork
 from federation.protocol import agreement, effects, progress
 from federation.protocol.fold import submission
 from federation.protocol.inputs import Arrived
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
 from federation.records import Kind, LogFork, Propose, Record
-from federation.replication import Added, Waiting, round_of
+from federation.replication import Added, Known, Waiting, round_of
 
 
 def take(turn: Turn, arrived: Arrived) -> None:
@@ -69,7 +69,13 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
             if result.code is Code.WAITS_FOR_PREV and peer is not None:
                 turn.effects.append(effects.FetchRecords(records=(result.missing,), voices=(peer,)))
             return ()
-        case _:
+        case Known(text=True):
+            # The record stands as it was; its words are new here and must survive a restart.
+            filled = world.log.get(record.id)
+            assert filled is not None, "it was stored before"  # noqa: S101 # our own invariant
+            turn.effects.append(effects.StoreRecord(record=filled))
+            return ()
+        case Known():
             return ()
 
 
@@ -83,9 +89,12 @@ def _denounce_fork(turn: Turn, record: Record) -> None:
         for name in world.log.ids_at(record.author, record.seq)
         if name != record.id and (rival := world.log.get(name)) and rival.prev == record.prev
     ]
-    if rivals and not _is_filed(world, record.author):
+    if not rivals:
+        return
+    proof = fork_proof(rivals[0], record)
+    if _proven_seq(world, proof) is not None and not _is_filed(world, record):
         turn.effects.append(effects.Tell(event="fork", subject=record.author))
-        turn.say(fork_proof(rivals[0], record))
+        turn.say(proof)
 
 
 def _may_open(world: World, record: Record, body: Propose) -> bool:
@@ -93,8 +102,24 @@ def _may_open(world: World, record: Record, body: Propose) -> bool:
     return may_submit(None, submission(world.state, record, body)) is None
 
 
-def _is_filed(world: World, author: bytes) -> bool:
+def _is_filed(world: World, record: Record) -> bool:
+    """Tell whether a sound proof of a fork at a record's place stands in the log.
+
+    An unsound one does not help: a forker could file it against itself to be left alone.
+    """
     return any(
-        isinstance(one.body, LogFork) and one.body.author == author
+        isinstance(one.body, LogFork)
+        and one.body.author == record.author
+        and one.id not in world.state.refused
+        and _proven_seq(world, one.body) == record.seq
         for one in world.log.by_kind(Kind.LOG_FORK)
     )
+
+
+def _proven_seq(world: World, proof: LogFork) -> int | None:
+    """Give the place of the fork that a body proves by what is held here; None if it does not."""
+    try:
+        fork = verify_fork(world.realm, proof, key_of=world.log.key_of, verify=world.verify)
+    except PeerError:
+        return None
+    return fork.seq

@@ -11,11 +11,12 @@ from enum import StrEnum
 from typing import Final
 
 from federation.artifacts import may_submit
-from federation.certificates import RoundSlot, slot_from_plain, slot_key
+from federation.certificates import Phase, RoundSlot, slot_from_plain
+from federation.certificates.values import value_blobs
 from federation.codec import decode_plain
-from federation.core import AgentId, Code, PeerError
+from federation.core import Code, PeerError
 from federation.protocol import finality
-from federation.protocol.fold import is_barred, submission
+from federation.protocol.fold import has_picked, is_forked, submission
 from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round, earlier
 from federation.protocol.world import World
@@ -32,8 +33,9 @@ from federation.records import (
     Propose,
     Record,
     Reveal,
+    Rotate,
 )
-from federation.review import RoundBody, phase_of, qualifies
+from federation.review import RoundBody, box, listed, phase_of, qualifies
 
 
 class Fate(StrEnum):
@@ -80,7 +82,7 @@ def _trigger(world: World, record: Record) -> Judgement:
     match record.body:
         case Propose() as body:
             refusal = may_submit(None, submission(state, record, body))
-            if refusal is not None and is_barred_by_fork(world, record.author):
+            if refusal is not None and is_forked(state, record.author):
                 return _void(Code.FORK, "its author's chain is forked")
             if refusal is not None:
                 return _void(refusal.code, refusal.why)
@@ -90,7 +92,7 @@ def _trigger(world: World, record: Record) -> Judgement:
             return _void(Code.NOT_ELIGIBLE, "its author is no member instance")
         case _:
             pass
-    if world.log.is_forked(record.author):
+    if _is_cut_off(world, record):
         return _void(Code.FORK, "its author's chain is forked")
     return _waits(Code.WAITS_FOR_CUT, "the next cut that contains it decides")
 
@@ -105,11 +107,13 @@ def _of_round(world: World, record: Record, body: RoundBody) -> Judgement:
             return _void(Code.NOT_IN_PHASE, "it follows another phase than its kind belongs to")
         return _waits(Code.WAITS_FOR_AFTER, "no certificate here has the digest that it follows")
     final = one.finals.get(phase)
-    if final is not None and any(listed.id == record.id for listed in final.records):
+    if final is not None and any(named.id == record.id for named in final.records):
+        if isinstance(body, Commit) and _is_unmasked(one, record, body):
+            return _void(Code.COMMITMENT_COPIED, _REASONS[Code.COMMITMENT_COPIED])
         return COUNTS
     code = qualifies(one.pin, one.finals, record, earlier(world.log, record))
-    if code is None and isinstance(body, Commit) and _is_copy(world, one, record, body):
-        code = Code.COMMITMENT_COPIED
+    if code is None and isinstance(body, Commit):
+        code = _rivalled(world, record, body)
     if code is not None:
         return _void(code, _REASONS.get(code, "the pinned world of its round says so"))
     if final is not None or phase is not one.phase:
@@ -124,11 +128,15 @@ def _certificate(world: World, record: Record, body: CertificateFinal) -> Judgem
         return _void(Code.NOT_PROVEN, "it names no slot")
     if world.pinned(slot) is None:
         return _waits(Code.WAITS_FOR_CUT, "the cut that its slot belongs to is not held here")
-    if finality.proven(world, record) is None:
+    certificate = finality.proven(world, record)
+    if certificate is None:
         return _void(Code.NOT_PROVEN, "its seals do not prove its value")
-    held = slot_key(slot) in world.certificates
     if isinstance(slot, RoundSlot):
         held = slot.phase in world.rounds[slot.round_id].finals
+    else:
+        held = slot.number <= world.state.cut
+        if not held and any(name not in world.blobs for name in value_blobs(certificate.value)):
+            return _waits(Code.WAITS_FOR_BLOB, "the positions that it names are not held here")
     if not held:
         return _waits(Code.WAITS_FOR_CLOSURE, "records or lists that it rests on are missing here")
     return COUNTS
@@ -138,26 +146,73 @@ def _is_certified(one: Round, after: bytes) -> bool:
     return after == one.pin.round or any(final.digest == after for final in one.finals.values())
 
 
-def _is_copy(world: World, one: Round, record: Record, body: Commit) -> bool:
-    """Tell whether another voter's record holds the same commitment.
+def _rivalled(world: World, record: Record, body: Commit) -> Code | None:
+    """Tell what another commit record does to one that would count alone.
 
-    Which of the two is the copy is not known before the reveal, and need not be: a commitment
-    binds its voter, so only the original can ever be opened.
+    Two of one voter, on two branches of its chain: neither is listed. The same commitment by two
+    voters: which is the copy is not known before the reveal, and need not be: a commitment binds
+    its voter, so only the original can ever be opened.
     """
+    log = world.log
+    for other in log.by_round(body.round).get(record.kind, ()):
+        if not isinstance(other.body, Commit) or other.id == record.id:
+            continue
+        if other.author != record.author:
+            if other.body.commitment == body.commitment:
+                return Code.COMMITMENT_COPIED
+        elif (
+            other.body.after == body.after
+            and record.prev is not None
+            and not log.is_ancestor(other.id, record.prev)
+            and not log.is_ancestor(record.id, other.id)
+        ):
+            return Code.FORK
+    return None
+
+
+def _is_unmasked(one: Round, record: Record, body: Commit) -> bool:
+    """Tell whether somebody else has opened the commitment that a listed record holds."""
+    opened = {reveal.author for reveal in listed(one.finals, Phase.DECIDE)}
     return any(
         isinstance(other.body, Commit)
         and other.body.commitment == body.commitment
-        and other.author != record.author
-        for records in world.log.by_round(one.pin.round).values()
-        for other in records
+        and other.author in opened - {record.author}
+        for other in box(one.finals)
     )
 
 
-def is_barred_by_fork(world: World, author: AgentId) -> bool:
-    """Tell whether an identity may not act because its chain is forked."""
-    known = world.state.identities.get(author)
-    forked = known is not None and known.forked_in is not None
-    return forked and is_barred(world.state, author)
+def _is_cut_off(world: World, record: Record) -> bool:
+    """Tell whether cuts cannot come to a record because its author's chain is forked below it.
+
+    A rotation that picks its own branch ends this for that branch, and is not cut off itself:
+    else nothing could ever settle a fork.
+    """
+    log = world.log
+    if not log.is_forked(record.author) or _picks_its_branch(world, record):
+        return False
+    known = world.state.identities.get(record.author)
+    for fork in log.forks():
+        if fork.author == record.author and record.seq >= fork.seq:
+            later = [] if known is None else log.path(known.head, fork.seq)
+            if not any(has_picked(log, one, fork.seq) for one in later):
+                return True
+    # Every fork below it is settled: it must stand on the branch that cuts have followed.
+    return (
+        known is not None
+        and record.prev is not None
+        and not log.is_ancestor(known.head, record.prev)
+        and not log.is_ancestor(record.id, known.head)
+    )
+
+
+def _picks_its_branch(world: World, record: Record) -> bool:
+    body = record.body
+    return (
+        isinstance(body, Rotate)
+        and body.picks is not None
+        and record.prev is not None
+        and world.log.is_ancestor(body.picks, record.prev)
+    )
 
 
 def _void(code: Code, why: str) -> Judgement:

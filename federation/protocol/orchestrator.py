@@ -8,7 +8,7 @@ outside is an effect. The same function runs in the node, in the simulator and i
 from typing import assert_never
 
 from federation import certificates
-from federation.certificates import blob_hash, peek_slot, signing_payload
+from federation.certificates import Part, PartKind, blob_hash, peek_slot, signing_payload
 from federation.certificates.values import value_blobs
 from federation.core import Millis, PeerError
 from federation.protocol import agreement, intake, progress
@@ -74,9 +74,16 @@ def _take_blob(turn: Turn, event: BlobArrived) -> None:
         for certificate in turn.world.certificates.values()
         for name in value_blobs(certificate.value)
     }
-    if blob_hash(event.content) in wanted:
+    name = blob_hash(event.content)
+    if name in wanted:
         turn.keep_blob(event.content)
         progress.try_cut(turn)
+    part = Part(kind=PartKind.BLOB, content=event.content)
+    for live in list(turn.world.slots.values()):
+        pending = live.state.pending
+        if pending is not None and name in value_blobs(pending.value):
+            parts = certificates.ReceivedParts(parts=(part,), sender=event.peer)
+            agreement.feed(turn, live.slot, parts)
 
 
 def _reconciled(turn: Turn, event: Reconciled) -> None:

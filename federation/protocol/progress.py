@@ -130,7 +130,7 @@ def _tidy(world: World, cut: Contained, ended: tuple[RoundId, ...]) -> None:
     world.triggers = {
         name
         for name in world.triggers
-        if (record := world.log.get(name)) is not None and not is_contained(world, record)
+        if (record := world.log.get(name)) is not None and _is_due(world, record)
     }
 
 
@@ -140,6 +140,17 @@ def is_contained(world: World, record: Record) -> bool:
     return (
         here is not None and record.seq <= here.seq and world.log.is_ancestor(record.id, here.head)
     )
+
+
+def _is_due(world: World, record: Record) -> bool:
+    """Tell whether the next cut can come to a trigger: no open fork stands in its way.
+
+    What waits for a branch to be picked calls no cut: it would call one after another for ever.
+    """
+    here = world.positions[record.author]
+    above = world.log.above(record.author, here.seq, head=here.head)
+    way = above[: max(record.seq - here.seq, 0)]
+    return bool(way) and record.id in way[-1] and all(len(ids) == 1 for ids in way)
 
 
 @dataclass(slots=True)

@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 
 from federation.certificates import JournalEntry, SignedEntry, Verify, peek_slot, slot_key
 from federation.charter import Charter
-from federation.core import InstanceId, Millis
+from federation.core import InstanceId, Millis, PeerError
 from federation.crypto import Signer, is_signed_by
 from federation.protocol.effects import Effect
-from federation.protocol.inputs import Arrived
 from federation.protocol.intake import show
-from federation.protocol.orchestrator import start, step
+from federation.protocol.judge import Fate, judge
 from federation.protocol.progress import begin_cuts, settle
 from federation.protocol.turn import Turn
 from federation.protocol.world import World, begin
-from federation.records import Record
+from federation.records import Kind, Record
 from federation.replication import Added
 
 
@@ -70,14 +69,7 @@ def restore(
     for blob in durable.blobs:
         world.blobs.put(blob)
     turn = Turn(world=world, now=now)
-    added: list[Record] = []
-    for record in durable.records:
-        result = world.log.add(record)
-        if isinstance(result, Added):
-            added += result.records
-    begin_cuts(turn)
-    show(turn, added)
-    settle(turn)
+    _refill(turn, durable.records)
     return world, turn.effects
 
 
@@ -89,10 +81,39 @@ def rebuild(
     *,
     verify: Verify = is_signed_by,
 ) -> World:
-    """Fold records in any order into the world of an observer: the same world for every order."""
+    """Fold records in any order into the world of an observer: the same world for every order.
+
+    Records that the log refuses, or whose predecessors are not among them, are left out.
+    """
     world = begin(charter, genesis, verify=verify)
     for blob in blobs:
         world.blobs.put(blob)
-    start(world, 0)
-    step(world, Arrived(records=tuple(records), peer=None), 0)
+    _refill(Turn(world=world, now=0), records)
     return world
+
+
+def _refill(turn: Turn, records: Iterable[Record]) -> None:
+    """Put stored records back and let everything follow from them again.
+
+    By seq, so that nothing waits for its predecessor and the bounded room of waiting records is
+    not needed; without the bound on strangers, because most were admitted by a later cut.
+    """
+    world = turn.world
+    added: list[Record] = []
+    for record in sorted(records, key=lambda one: (one.seq, one.id)):
+        try:
+            result = world.log.add(record)
+        except PeerError as error:
+            turn.refuse(None, error)
+            continue
+        if isinstance(result, Added):
+            added += result.records
+    begin_cuts(turn)
+    show(turn, added)
+    settle(turn)
+    # Only now it is known whom the cuts have admitted, and which proposals still wait for one.
+    world.triggers.update(
+        record.id
+        for record in world.log.by_kind(Kind.PROPOSE)
+        if judge(world, record).fate is Fate.WAITS
+    )

@@ -40,8 +40,8 @@ class Identity:
     head: RecordId
     forked_in: int | None = None
     """Cut that contains a proof of its fork which no rotation has settled."""
-    rotated_tick: int = 0
-    """Tick at which its current key began."""
+    key_ticks: tuple[int, ...]
+    """Per key_index the tick at which a cut first contained that key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

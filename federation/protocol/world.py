@@ -224,6 +224,8 @@ def begin(
             raise _bad_genesis("a record does not follow its author's record before it")
     state.instances = {row.instance: row.operator for row in charter.genesis.instances}
     heads = log.author_heads()
+    if any(len(ends) != 1 for ends in heads.values()):
+        raise _bad_genesis("an author's records among them are forked")
     fold(
         state,
         log,

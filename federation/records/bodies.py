@@ -1,7 +1,9 @@
 """Bodies of identity, admission, log and certificate records (design: kinds).
 
 A body holds everything the fold reads and is never dropped. All fields stand in the map, nil
-included, so each value has one spelling. Fields that a schema does not know are refused.
+included, and lists that mean sets are strictly ascending, so each value has one spelling. Making a
+body that breaks such a rule raises ValueError; in a stranger's bytes it is NOT_CANONICAL. Fields
+that a schema does not know are refused.
 """
 
 from enum import StrEnum
@@ -10,6 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from federation.codec import check_set
 from federation.core import AgentId, Digest, IdentityId, OperatorId, PublicKey, Signature
 from federation.records.statement import Count, KindName
 
@@ -80,7 +83,11 @@ class Rotate(Body, frozen=True, kw_only=True):
 
 
 class Revoke(Body, frozen=True, kw_only=True):
-    """identity.revoke: nothing by this identity counts afterwards."""
+    """identity.revoke: nothing by this identity counts afterwards.
+
+    By the recovery key it is final. By the current key, which may be a thief's, a rotation by the
+    recovery key may follow and undoes it.
+    """
 
     by: RevokeBy
     key: PublicKey | None = None
@@ -93,9 +100,13 @@ class Delegate(Body, frozen=True, kw_only=True):
 
     agent: IdentityId
     scope: Annotated[tuple[KindName, ...], Meta(max_length=64)]
-    """Kinds it may author; empty means all an agent may."""
+    """Kinds it may author, a set; empty means all an agent may."""
     until: Count | None = None
     """Last cut in which it holds."""
+
+    def __post_init__(self) -> None:
+        """Hold the set to its one spelling."""
+        check_set("scope", self.scope)
 
 
 class OperatorAdmit(Body, frozen=True, kw_only=True):
@@ -131,21 +142,32 @@ class AgentSubscribe(Body, frozen=True, kw_only=True):
     """agent.subscribe: a standing offer to review (paper 3.1); the latest counts."""
 
     topics: Annotated[tuple[Topic, ...], Meta(max_length=32)]
+    """A set."""
     keywords: Annotated[tuple[Name, ...], Meta(max_length=32)]
+    """A set."""
     on: bool
+
+    def __post_init__(self) -> None:
+        """Hold both sets to their one spelling."""
+        check_set("topics", self.topics)
+        check_set("keywords", self.keywords)
 
 
 class SignedStatement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The bytes of a statement and its author's signature."""
+    """The bytes of a statement, its author's signature, and the key that its body reveals."""
 
     statement: Annotated[bytes, Meta(max_length=1_024)]
     signature: Signature
+    key: PublicKey | None = None
+    """What a rotation or a revocation by recovery reveals and is signed with; else nil: only the
+    hash of such a key stands in the chain before it, and a statement carries no body."""
 
 
 class SignedMessage(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The bytes of a certificate message and its voice's signature."""
 
-    message: Annotated[bytes, Meta(max_length=40_000)]
+    message: Annotated[bytes, Meta(max_length=31_500)]
+    """Two of the longest fit into one record."""
     signature: Signature
 
 
@@ -153,6 +175,7 @@ class LogFork(Body, frozen=True, kw_only=True):
     """log.fork: two distinct statements of one author at one seq, both signed."""
 
     author: IdentityId
+    """Whom it accuses; both statements say the same, but nobody decodes them to index a proof."""
     a: SignedStatement
     b: SignedStatement
 

@@ -7,10 +7,8 @@ only to the author's chain (`replication`), which calls `verify_record`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta
 
 from federation.codec import LIMITS, decode, decode_plain, encode
 from federation.core import (
@@ -37,7 +35,7 @@ Verify = Callable[[PublicKey, bytes, Signature], bool]
 class _Wire(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     statement: bytes
     body: bytes
-    text: Annotated[bytes, Meta(max_length=LIMITS.text)] | None
+    text: bytes | None
     signature: Signature
 
 
@@ -83,6 +81,14 @@ def wire(record: Record) -> bytes:
 def parse_record(realm: Realm, raw: bytes) -> Record:
     """Parse a record; raises PeerError NOT_CANONICAL or TOO_LARGE. Signature not yet checked."""
     parts = decode(raw, _Wire, what="record", most=LIMITS.record)
+    text = parts.text
+    if text is not None and len(text) > LIMITS.text:
+        raise PeerError(
+            "record refused",
+            why=f"its text has {len(text)} bytes, the limit is {LIMITS.text}",
+            fix="shorten it, or put large content into a blob",
+            code=Code.TOO_LARGE,
+        )
     statement = decode(parts.statement, Statement, what="statement")
     if statement.body_len != len(parts.body) or statement.body_hash != plain_hash(parts.body):
         raise _malformed("its body is not the one the statement was signed for")
@@ -94,7 +100,6 @@ def parse_record(realm: Realm, raw: bytes) -> Record:
     body, bound = _body(statement.kind, parts.body)
     # A text that is not the one the body names is ignored and the record stands: whoever
     # relays a record could otherwise make it unacceptable by touching its prose.
-    text = parts.text
     if text is not None and (plain_hash(text), len(text)) != bound:
         text = None
     return Record(

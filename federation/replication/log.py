@@ -286,11 +286,17 @@ class Log:
         return seq <= newer.record.seq and newer.branch.at(seq) == old
 
     def key_of(
-        self, author: IdentityId, statement: Statement, *, below: RecordId | None = None
+        self,
+        author: IdentityId,
+        statement: Statement,
+        revealed: PublicKey | None = None,
+        *,
+        below: RecordId | None = None,
     ) -> PublicKey | None:
         """Give the key that must have signed a bare statement, for `verify_fork`.
 
-        None if its predecessor is not stored, it cannot follow it, or it is a rotation. With
+        `revealed` is the key that its body is said to reveal. None if its predecessor is not
+        stored, it cannot follow it, or the chain did not commit to the revealed key. With
         `below`, the author's certified head, the predecessor must stand on the way to that head:
         then all nodes of one cut give the same answer.
         """
@@ -301,7 +307,7 @@ class Log:
             return None
         if below is not None and not self.is_ancestor(before.record.id, below):
             return None
-        return statement_key(before.keys, statement)
+        return statement_key(before.keys, statement, revealed)
 
     # By round and kind ------------------------------------------------------------------------
 

@@ -106,7 +106,9 @@ def imagined(name: str, *, operators: int, founders: int) -> Charter:
             name=name,
             salt=bytes(32),
             preset=name,
-            operators=[(f"operator {n}", Keys.derived(b"operator %d" % n)) for n in range(operators)],
+            operators=[
+                (f"operator {n}", Keys.derived(b"operator %d" % n)) for n in range(operators)
+            ],
             instances=[
                 (f"instance {n}", Keys.derived(b"instance %d" % n), n) for n in range(operators)
             ],
@@ -212,6 +214,16 @@ CHARTER_CHECK: Final = Command(
     why="A charter is hard to change once a realm lives by it. This names values that cannot "
     "work, the longest time until a proposal is settled, how many liars and absences the "
     "operators survive, and every safeguard that so few founders relax.",
+    data={
+        "preset": "the preset that the charter started from",
+        "operators": "how many founding operators",
+        "instances": "how many founding instances",
+        "founders": "how many founding agents",
+        "worst_case_ms": "longest time until a proposal is settled, by sensitivity: `low`, `high`",
+        "errors": "findings for which the realm would not work",
+        "warnings": "findings that weaken a safeguard",
+        "findings": "list of `severity`, `code`, `what`, `why`, `fix`; errors first",
+    },
     examples=(
         "folkmoot charter check --preset community",
         "folkmoot charter check --preset community --operators 4 --founders 12",
@@ -232,6 +244,13 @@ CHARTER_SHOW: Final = Command(
     why="Every number of the protocol stands in the charter, and a preset fixes all of them but "
     "the founders. Durations are in ms, shares in ppm; docs/reference/parameters.md says what "
     "each one means.",
+    data={
+        "preset": "its name",
+        "timing": "cuts, ticks and timers",
+        "review": "rounds: quorum, thresholds, phases",
+        "trust": "reputation, tiers, weights, caps",
+        "quotas": "limits per author",
+    },
     examples=(
         "folkmoot charter show --preset community",
         "folkmoot charter show --preset test --json",

@@ -7,9 +7,12 @@ cannot tell three different stories.
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from node.cli.errors import Exit
 from node.cli.output import Output
+
+_LONGEST: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,8 @@ class Command:
     """One line without a full stop."""
     why: str
     """What it is good for, in a paragraph."""
+    data: dict[str, str]
+    """The keys of its JSON, with what they say."""
     examples: tuple[str, ...]
     """Command lines that can be run as they stand."""
     exits: dict[Exit, str]
@@ -46,9 +51,16 @@ def between(low: int, high: int) -> Callable[[str], int]:
         except ValueError:
             number = None
         if number is None or not low <= number <= high:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is not a whole number from {low} to {high}"
-            )
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
         return number
 
     return read
+
+
+def word(text: str) -> str:
+    """Read a word of 1 to 64 printable characters."""
+    if not text.isprintable() or not 1 <= len(text) <= _LONGEST:
+        raise argparse.ArgumentTypeError(
+            f"a word has 1 to {_LONGEST} printable characters, this one does not"
+        )
+    return text

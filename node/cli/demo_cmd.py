@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Final
 
-from node.cli.command import Command, between
+from node.cli.command import Command, between, word
 from node.cli.errors import Code, CommandError, Exit
 from node.cli.output import Output
 from node.cli.progress import bar
@@ -45,6 +45,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
         metavar="S",
+        type=word,
         default=SEED,
         help=f"any word; it decides questions, proposers, reviewers, keys and the network's "
         f"delays (default {SEED})",
@@ -74,7 +75,9 @@ def _run(arguments: argparse.Namespace, output: Output) -> Exit:
         f"{len(crux.models)} language models answered {len(crux.items)} questions about what a "
         f"short function returns."
     )
-    output.say(f"On {items} of them one proposes its answer, {reviewers} others vote (seed {seed}).")
+    output.say(
+        f"On {items} of them one proposes its answer, {reviewers} others vote (seed {seed})."
+    )
     output.say()
     scenario = draw(crux, seed=seed, items=items, reviewers=reviewers)
     realm = found_realm(crux, seed=seed, reviewers=reviewers)
@@ -99,6 +102,23 @@ DEMO: Final = Command(
     "decides as well as a plain majority that trusts one machine; weights, checks and dissent "
     "come on top. The same seed gives the same digests on every machine. Nonces come from the "
     "seed too, which a real agent must never do.",
+    data={
+        "instances": "how many nodes took part",
+        "artifacts": "answers proposed; `decided` and `ambiguous` together",
+        "decided": "rounds whose weighted tally passed a threshold",
+        "ambiguous": "rounds between the thresholds, settled by the sign of the tally",
+        "agents": "language models in the realm",
+        "records": "signed records that each node holds",
+        "precision": "share of true answers among the accepted, of decided rounds",
+        "recall": "share of accepted answers among the true, of decided rounds",
+        "accuracy": "share of decided rounds that came out right",
+        "majority_accuracy": "the same for a plain majority of the same ballots; a tie retracts",
+        "accuracy_all": "share of all rounds that came out right",
+        "majority_accuracy_all": "the same for a plain majority",
+        "digests": "world digest of each node at the last cut",
+        "verdicts_equal": "whether all nodes hold the same artifacts with the same verdicts",
+        "seconds": "how long it took here; the only value that a seed does not fix",
+    },
     examples=(
         "folkmoot demo --in-process",
         "folkmoot demo --in-process --items 12 --seed 7 --json",

@@ -31,6 +31,17 @@ def parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (without the program's name); give its exit code."""
+    try:
+        return _guarded(argv)
+    except BrokenPipeError:
+        # The interpreter flushes both streams once more when it ends; that must not fail too.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, sys.stderr.fileno())
+        return Exit.CLOSED
+
+
+def _guarded(argv: Sequence[str] | None) -> Exit:
     output = Output.standard()
     try:
         code = _run(argv)
@@ -41,10 +52,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         output.complain(_interrupted())
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The interpreter flushes standard output once more when it ends; that must not fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.CLOSED
     return code
 
 

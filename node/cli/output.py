@@ -5,7 +5,7 @@ A program that reads standard output never meets a heading, a progress bar or an
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO, TypeAlias
 
@@ -57,17 +57,3 @@ class Output:
     def is_watched(self) -> bool:
         """Tell whether a person sits at a terminal and wants to be told."""
         return not self.quiet and self.people.isatty()
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Lay out a table for people: the first column to the left, all others to the right."""
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    laid = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    return "\n".join([laid[0], "-" * (sum(widths) + 2 * (len(widths) - 1)), *laid[1:]])

@@ -5,6 +5,7 @@ UsageError, printed in the same three lines as every other error.
 """
 
 import argparse
+import textwrap
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
@@ -35,7 +36,7 @@ def parser_of(commands: Sequence[Command], *, nouns: dict[str, str]) -> Parser:
     """Build the parser; `nouns` explains the first word of each command that has two."""
     parser = Parser(
         prog=PROGRAM,
-        description=ABOUT,
+        description=textwrap.fill(ABOUT, _WIDTH),
         epilog=_exits({}),
         formatter_class=_formatter,
         allow_abbrev=False,
@@ -65,7 +66,7 @@ def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Comma
     parser = within.add_parser(
         word,
         help=command.summary,
-        description=f"{command.summary}.\n\n{command.why}",
+        description=f"{command.summary}.\n\n{textwrap.fill(command.why, _WIDTH)}",
         epilog=f"examples:\n{examples}\n\n{_exits(command.exits)}",
         formatter_class=_formatter,
         allow_abbrev=False,

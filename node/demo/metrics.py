@@ -21,8 +21,13 @@ class Judged:
 
     @property
     def is_decided(self) -> bool:
-        """Tell whether the weighted vote passed a threshold; else its sign settled it."""
+        """Tell whether the weighted vote passed a threshold."""
         return self.verdict.by is DecidedBy.VOTE
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Tell whether it lay between the thresholds and its sign settled it."""
+        return self.verdict.by is DecidedBy.SIGN
 
     @property
     def accepted(self) -> bool:

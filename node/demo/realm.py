@@ -4,16 +4,14 @@ Three further operators run the instances, so nobody who votes also agrees on wh
 charter is the preset `test`, which counts in seconds; what is changed in it stands here.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from federation.charter import preset
-from federation.core import AgentId, InstanceId
-from federation.crypto import KeySigner, plain_hash
-from federation.protocol import FounderSpec, Founding, FoundingSpec, Keys, found
-from federation.protocol.custody import Keyring
+from federation.crypto import plain_hash
+from federation.protocol import FounderSpec, FoundingSpec, Keys, found
+from federation.simulation.network import Community
 from node.demo.cruxeval import CruxSet
 
 INSTANCES: Final = 3
@@ -25,54 +23,38 @@ EPOCH: Final = 4_000
 1 s, ballots at least .2 s, and four agreements of a few messages each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Realm:
-    """The founded realm, and the keys of everybody in it."""
-
-    founding: Founding
-    instance_keys: tuple[KeySigner, ...]
-    """In the order of `founding.instances`."""
-    rings: tuple[Keyring, ...]
-    """In the order of the models."""
-
-    def agent(self, model: int) -> AgentId:
-        """Name a model's agent."""
-        return self.founding.agents[model]
-
-    def home(self, model: int) -> InstanceId:
-        """Name the instance that hosts a model's agent."""
-        return self.founding.instances[model % INSTANCES]
-
-
-def found_realm(crux: CruxSet, *, seed: str, reviewers: int) -> Realm:
+def found_realm(crux: CruxSet, *, seed: str, reviewers: int) -> Community:
     """Found the demo's realm; all keys come from the seed, because a demo can be repeated.
 
-    `reviewers` is k: commit closes once so many have voted.
+    Agents stand in the order of the models, and go round the instances. `reviewers` is k:
+    commit closes once so many have voted.
     """
     rules = preset(PRESET)
     models = range(len(crux.models))
-    agents = [_keys(seed, "agent", model) for model in models]
-    machines = [_keys(seed, "instance", place) for place in range(INSTANCES)]
-    operators = [(f"owner of {model.name}", "owner") for model in crux.models]
-    operators += [(f"host {place}", "host") for place in range(INSTANCES)]
+    homes = tuple(model % INSTANCES for model in models)
+    agents = tuple(_keys(seed, "agent", model) for model in models)
+    instances = tuple(_keys(seed, "instance", place) for place in range(INSTANCES))
+    owners = [
+        (f"owner of {model.name}", _keys(seed, "owner", place))
+        for place, model in enumerate(crux.models)
+    ]
+    hosts = [(f"host {place}", _keys(seed, "host", place)) for place in range(INSTANCES)]
     founding = found(
         FoundingSpec(
             name="folkmoot demo",
             salt=plain_hash(f"demo/{seed}/salt".encode()),
             preset=PRESET,
-            operators=[
-                (name, _keys(seed, role, place)) for place, (name, role) in enumerate(operators)
-            ],
+            operators=[*owners, *hosts],
             instances=[
-                (f"instance {place}", keys, len(models) + place)
-                for place, keys in enumerate(machines)
+                (f"instance {place}", keys, len(owners) + place)
+                for place, keys in enumerate(instances)
             ],
             founders=[
                 FounderSpec(
                     name=crux.models[model].name,
                     keys=agents[model],
                     operator=model,
-                    instance=model % INSTANCES,
+                    instance=homes[model],
                 )
                 for model in models
             ],
@@ -83,14 +65,7 @@ def found_realm(crux: CruxSet, *, seed: str, reviewers: int) -> Realm:
             trust=msgspec.structs.replace(rules.trust, seats=len(models)),
         )
     )
-    return Realm(
-        founding=founding,
-        instance_keys=tuple(KeySigner(keys.current) for keys in machines),
-        rings=tuple(
-            Keyring(agent=agent, keys=(KeySigner(keys.current),))
-            for agent, keys in zip(founding.agents, agents, strict=True)
-        ),
-    )
+    return Community(founding=founding, instances=instances, agents=agents, homes=homes)
 
 
 def _keys(seed: str, role: str, number: int) -> Keys:

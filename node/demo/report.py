@@ -5,13 +5,12 @@ round close up, because a table does not show what a vote is.
 """
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from federation.core import MILLION
 from federation.crypto import Choice
-from node.cli.output import table
 from node.demo.in_process import Outcome
 from node.demo.metrics import Judged, Score, by_majority, by_protocol, score
 
@@ -23,7 +22,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     instances: int
     artifacts: int
-    """Rounds that ended; always `decided` and `ambiguous` together."""
+    """Rounds that ended: `decided` and `ambiguous` together, because all ballots are cast."""
     decided: int
     """Rounds whose weighted tally passed a threshold."""
     ambiguous: int
@@ -54,7 +53,7 @@ def summary(outcome: Outcome, *, seconds: float) -> Summary:
         instances=len(outcome.digests),
         artifacts=len(outcome.judged),
         decided=len(decided),
-        ambiguous=len(outcome.judged) - len(decided),
+        ambiguous=sum(one.is_ambiguous for one in outcome.judged),
         agents=outcome.agents,
         records=outcome.records,
         precision=protocol.precision,
@@ -84,7 +83,10 @@ def _story(outcome: Outcome, one: Judged) -> Iterator[str]:
     question, verdict = one.question, one.verdict
     text = question.text()
     models = outcome.scenario.crux.models
-    names = {outcome.realm.agent(number): model.name for number, model in enumerate(models)}
+    names = {
+        agent: model.name
+        for agent, model in zip(outcome.realm.founding.agents, models, strict=True)
+    }
     yield f"One round, close up: {question.item.id}"
     yield textwrap.indent(text.prose, "    ")
     yield f"  {models[question.proposer].name} proposes: {text.claims[0]}"
@@ -114,22 +116,40 @@ def tables(outcome: Outcome, told: Summary) -> str:
         _row("plain majority, all rounds", score(outcome.judged, by_majority)),
     ]
     head = ("", "accepted", "retracted", "precision", "recall", "accuracy")
-    equal = "equal" if len(set(told.digests)) == 1 else "DIFFERENT"
-    lines = [
-        table(head, rows),
-        "",
+    return "\n".join([_table(head, rows), "", *_facts(outcome, told)])
+
+
+def _facts(outcome: Outcome, told: Summary) -> Iterator[str]:
+    yield (
         f"{told.artifacts} artifacts: {told.decided} decided by a weighted vote, {told.ambiguous} "
-        "too close and settled by sign.",
+        "too close and settled by sign."
+    )
+    yield (
         f"{told.agents} agents on {told.instances} instances signed {told.records} records; "
         f"{outcome.cuts} cuts, {outcome.ticks} ticks, "
-        f"{outcome.virtual_ms / 1000:.1f} s of virtual time in {told.seconds:.1f} s.",
-        f"World digests after the last cut: {equal}.",
-        *(f"  instance {place}  {digest}" for place, digest in enumerate(told.digests)),
-    ]
-    return "\n".join(lines)
+        f"{outcome.virtual_ms / 1000:.1f} s of virtual time in {told.seconds:.1f} s."
+    )
+    equal = "equal" if len(set(told.digests)) == 1 else "DIFFERENT"
+    yield f"World digests after the last cut: {equal}."
+    for place, digest in enumerate(told.digests):
+        yield f"  instance {place}  {digest}"
 
 
 def _row(name: str, one: Score) -> tuple[str, ...]:
     shares = (one.precision, one.recall, one.accuracy)
     spelled = ("-" if share is None else f"{share:.3f}" for share in shares)
     return (name, str(one.accepted), str(one.retracted), *spelled)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out a table: the first column to the left, all others to the right."""
+    lines = [head, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    laid = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join([laid[0], "-" * (sum(widths) + 2 * (len(widths) - 1)), *laid[1:]])

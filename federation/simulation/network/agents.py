@@ -56,6 +56,7 @@ class Agreeable:
     def objection(self, view: View) -> Reason | None:
         """Object to nothing."""
         del view
+        return None
 
     def argument(self, view: View) -> tuple[Stance, str] | None:
         """Support it in one sentence."""
@@ -126,12 +127,14 @@ class SimAgent:
         match one.phase:
             case Phase.FAST:
                 reason = None if self._has(view, Kind.OBJECT) else self.policy.objection(view)
-                return reason and door.object_to(
-                    view.world, self.keyring, name, reason=reason, now=now
-                )
+                if reason is None:
+                    return None
+                return door.object_to(view.world, self.keyring, name, reason=reason, now=now)
             case Phase.DELIBERATE:
                 said = None if self._has(view, Kind.ARGUE) else self.policy.argument(view)
-                return said and door.argue(
+                if said is None:
+                    return None
+                return door.argue(
                     view.world,
                     self.keyring,
                     name,
@@ -149,7 +152,9 @@ class SimAgent:
 
     def _cast(self, view: View, now: Millis) -> Record | None:
         ballot = self.policy.ballot(view)
-        return ballot and door.cast(
+        if ballot is None:
+            return None
+        return door.cast(
             view.world,
             self.keyring,
             view.round.pin.round,

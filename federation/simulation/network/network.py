@@ -93,13 +93,15 @@ class SimNetwork:
         thinking: Thinking | None = None,
         monitors: Iterable[Monitor] = (),
         verify: Verify | None = None,
+        censor: Callable[[Sent], bool] | None = None,
         keeps_lines: bool = False,
         sync_every: Millis = 1_000,
     ) -> None:
         """Set a network up; nothing lives before `start`.
 
         `conducts` and `clocks` go by the index of the instance (liars; offsets in ms), `policies`
-        by the index of the agent; `policy` is everybody else's.
+        by the index of the agent; `policy` is everybody else's. Until links are good, `censor`
+        drops the letters that it says yes to: the worst network that there is.
         """
         self.community = community
         self.seed = seed
@@ -109,6 +111,7 @@ class SimNetwork:
         self.thinking = thinking or Thinking()
         self.monitors = tuple(monitors)
         self.verify = verify or Verdicts()
+        self.censor = censor
         self.transcript = Transcript(keeps_lines=keeps_lines)
         self.counters: Counter[str] = Counter()
         self.listeners: list[LISTENER] = []
@@ -175,6 +178,8 @@ class SimNetwork:
 
     def start(self) -> None:
         """Bring all instances to life."""
+        for monitor in self.monitors:
+            monitor.begun(list(self.nodes.values()))
         for node in self.nodes.values():
             node.start()
         self._judge()
@@ -276,6 +281,8 @@ class SimNetwork:
         kind = type(letter).__name__
         self.counters[kind] += 1
         arrivals = self.links.arrivals(sender.instance, receiver, self.now)
+        if self.censor is not None and self.now < self.weather.good_from and self.censor(sent):
+            arrivals = ()
         if not arrivals:
             self.counters["lost"] += 1
         target = self.nodes[receiver]

@@ -12,6 +12,7 @@ from federation.certificates import (
     CutHolding,
     CutSlot,
     Desk,
+    Entry,
     Event,
     Heard,
     ListHolding,
@@ -38,6 +39,8 @@ from federation.certificates import (
     Wake,
     WindowEnded,
     Witnessed,
+    chains_blob,
+    fresh_cut,
     fresh_list,
     hear,
     message_for,
@@ -188,6 +191,47 @@ class CutDesk:
     def fresh(self, witnesses: Sequence[Witnessed]) -> Outcome:
         self.asked.append(witnesses)
         return self.outcome
+
+
+@dataclass
+class ChainDesk:
+    """A desk over author chains, with the real rule of cuts."""
+
+    where: Pinned
+    who: int
+    entries: dict[bytes, Entry]
+    held: set[bytes] = field(default_factory=set)
+    truncated: int = 8_192
+
+    def holding(self) -> CutHolding:
+        levels: dict[bytes, list[list[bytes]]] = {}
+        for one in sorted(self.held, key=lambda one: self.entries[one].seq):
+            entry = self.entries[one]
+            chain = levels.setdefault(entry.author, [])
+            if entry.seq == len(chain):
+                chain.append([one])
+        return CutHolding(
+            chains=chains_blob(
+                {author: chain for author, chain in levels.items() if chain},
+                beacon=b"b" * 32,
+                most=self.truncated,
+            ),
+            tick=True,
+            world=b"w" * 32,
+            secret=name("secret", self.who),
+            next_hash=name("next", self.who),
+        )
+
+    def fresh(self, witnesses: Sequence[Witnessed]) -> Outcome:
+        assert isinstance(self.where.slot, CutSlot)
+        return fresh_cut(
+            self.where.slot,
+            witnesses,
+            self.where.quorum,
+            lambda one: self.entries[one] if one in self.held else None,
+            last={},
+            promised={},
+        )
 
 
 class Seat:

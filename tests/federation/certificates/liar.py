@@ -34,11 +34,10 @@ from federation.certificates.proofs import Certificate, Lock, endorsements, lock
 from tests.federation.certificates.hall import name, signer, verify, voice
 from tests.federation.certificates.network import Hall
 
-
 Lie: TypeAlias = ListWitness | Propose | Cosign | Seal | Promise
 
 
-class Liar:
+class Chaos:
     """Remembers all it hears, and now and then says something false or double."""
 
     def __init__(self, hall: Hall, who: int) -> None:
@@ -191,9 +190,12 @@ class Liar:
         ]
         slot = self.hall.where.slot
         assert isinstance(slot, RoundSlot)
-        outcome = fresh_list(slot, rows, self.hall.where.quorum, lambda record: Looked(
-            voter=record, seq=0, qualifies=True, reviewer=True
-        ))
+        outcome = fresh_list(
+            slot,
+            rows,
+            self.hall.where.quorum,
+            lambda record: Looked(voter=record, seq=0, qualifies=True, reviewer=True),
+        )
         if not isinstance(outcome, Fresh) or not isinstance(outcome.value, ListValue):
             return None
         self.invent(outcome.value)
@@ -237,7 +239,11 @@ class Liar:
         for (fence, digest), by_voice in groups.items():
             part = self.parts.get(digest)
             if len(by_voice) >= q and part is not None:
-                value = next(one for one in self.values() if value_digest(self.hall.where.slot, one) == digest)
+                value = next(
+                    one
+                    for one in self.values()
+                    if value_digest(self.hall.where.slot, one) == digest
+                )
                 certificate = Certificate(
                     slot=self.hall.where.slot,
                     value=value,

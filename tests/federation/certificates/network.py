@@ -9,13 +9,15 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from federation.certificates import (
     Action,
     Certificate,
     CertificateEntry,
-    CertificatePacket,
     Cosign,
+    CutSlot,
+    Entry,
     Event,
     FaultFound,
     FetchRecords,
@@ -36,6 +38,7 @@ from federation.certificates import (
     Send,
     Sign,
     SignedEntry,
+    Slot,
     SlotState,
     Wake,
     WakeAt,
@@ -57,6 +60,7 @@ from federation.certificates.messages import Fenced
 from federation.core import PeerError
 from tests.federation.certificates.hall import (
     PACE,
+    ChainDesk,
     ListDesk,
     index_of,
     name,
@@ -68,6 +72,14 @@ from tests.federation.certificates.hall import (
 
 GOOD_AT = 3_000
 """From here on the network loses nothing and nobody crashes."""
+
+
+class Liar(Protocol):
+    """Whoever holds the key of a lying voice."""
+
+    def hears(self, sender: int, packet: Packet) -> None:
+        """Take a packet; what it does with it is its own business."""
+        ...
 
 
 @dataclass
@@ -118,7 +130,9 @@ class Peer:
         self.hall = hall
         self.who = who
         self.me = voice(who)
-        self.desk = ListDesk(hall.where, set(held))
+        self.desk: ListDesk | ChainDesk = ListDesk(hall.where, set(held))
+        if isinstance(hall.where.slot, CutSlot):
+            self.desk = ChainDesk(hall.where, who, hall.chains, set(held))
         self.state = SlotState()
         self.journal: list[bytes] = []
         self.counter = 0
@@ -162,9 +176,7 @@ class Peer:
                 if hall.strikes():
                     self.crash()
                     return []
-                hall.broadcast(
-                    self.who, MessagePacket(raw=raw, signature=signature, parts=parts)
-                )
+                hall.broadcast(self.who, MessagePacket(raw=raw, signature=signature, parts=parts))
                 return [Received(heard=heard, sender=self.me)]
             case KeepLock(lock=lock, value=value, parts=parts):
                 self.write(LockEntry(slot=hall.where.slot, lock=lock, value=value, parts=parts))
@@ -225,9 +237,7 @@ class Peer:
         """Lose everything but the journal, and come back later."""
         self.up = False
         self.life += 1
-        self.hall.at(
-            self.hall.now + self.hall.chance.randint(20, 400), self.restart
-        )
+        self.hall.at(self.hall.now + self.hall.chance.randint(20, 400), self.restart)
 
     def restart(self) -> None:
         self.up = True
@@ -241,6 +251,21 @@ class Peer:
             self.feed(WindowEnded())
 
 
+def chains_of(chains: list[list[bytes]]) -> dict[bytes, Entry]:
+    """Let one author have written each chain of records."""
+    return {
+        record: Entry(
+            author=name("author", author),
+            seq=seq,
+            prev=chain[seq - 1] if seq else None,
+            is_recovery=False,
+            picks=None,
+        )
+        for author, chain in enumerate(chains)
+        for seq, record in enumerate(chain)
+    }
+
+
 class Hall:
     """The members of one slot on one virtual clock."""
 
@@ -249,24 +274,29 @@ class Hall:
         n: int,
         seed: int,
         *,
-        liar: Callable[["Hall", int], "object"] | None = None,
+        liar: Callable[["Hall", int], "Liar"] | None = None,
         who_lies: int | None = None,
         available: bool = False,
         loss: float = 0.2,
         crashes: float = 0.01,
         spread: int = 300,
+        of: Slot | None = None,
+        gate: Callable[[int, int, Packet], bool] | None = None,
+        strike_at: int = 0,
     ) -> None:
         self.chance = random.Random(f"{n}/{seed}")
-        self.where = pinned(n, available=available)
+        self.where = pinned(n, of, available=available)
+        self.gate = gate
+        self.strike_at, self.points = strike_at, 0
         self.now = 0
         self.loss, self.crashes = loss, crashes
         self.heap: list[tuple[int, int, Callable[[], None]]] = []
         self.ticket = 0
-        self.wire: list[MessagePacket | CertificatePacket] = []
         liars = frozenset() if who_lies is None else frozenset({who_lies})
         self.auditor = Auditor(self.where, liars)
         self.common = {name("record", i) for i in range(3)}
         self.rare = {name("rare", i) for i in range(4)}
+        self.chains = chains_of([sorted(self.common), sorted(self.rare)])
         self.peers: dict[int, Peer] = {}
         for who in range(n):
             if who not in liars:
@@ -314,6 +344,8 @@ class Hall:
 
     def send(self, sender: int, to: int, packet: Packet) -> None:
         """Put a packet on the wire: it may be lost, doubled, and overtaken."""
+        if self.gate is not None and not self.gate(sender, to, packet):
+            return
         copies = 2 if self.now < GOOD_AT and self.chance.random() < 0.1 else 1
         for _ in range(copies):
             if not self.loses():
@@ -323,7 +355,7 @@ class Hall:
         peer = self.peers.get(to)
         if peer is None:
             if self.liar is not None:
-                self.liar.hears(sender, packet)  # type: ignore[attr-defined]
+                self.liar.hears(sender, packet)
             return
         if not peer.up:
             return
@@ -341,6 +373,9 @@ class Hall:
         return self.chance.randint(1, 120 if self.now < GOOD_AT else 15)
 
     def strikes(self) -> bool:
+        self.points += 1
+        if self.points == self.strike_at:
+            return True
         return self.now < GOOD_AT and self.chance.random() < self.crashes
 
     @property

@@ -22,7 +22,9 @@ BEACON = b"b" * 32
 
 @given(
     held=st.dictionaries(
-        HASHES, st.lists(st.sets(HASHES, min_size=1, max_size=3), min_size=1, max_size=4), max_size=5
+        HASHES,
+        st.lists(st.sets(HASHES, min_size=1, max_size=3), min_size=1, max_size=4),
+        max_size=5,
     )
 )
 @settings(max_examples=50)

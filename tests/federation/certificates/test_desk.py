@@ -4,9 +4,7 @@ from tests.federation.certificates.hall import ListDesk, name, pinned, voice, wi
 
 def rows(*ids: bytes) -> list[Witnessed]:
     return [
-        Witnessed(
-            operator=name("operator", i), voice=voice(i), body=witness(*ids), chains=None
-        )
+        Witnessed(operator=name("operator", i), voice=voice(i), body=witness(*ids), chains=None)
         for i in range(3)
     ]
 

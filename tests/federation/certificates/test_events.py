@@ -12,8 +12,8 @@ from federation.certificates import (
     Received,
     ReceivedCertificate,
     ReceivedParts,
-    WantPacket,
     Wanted,
+    WantPacket,
     event_of,
 )
 from federation.core import PeerError

@@ -86,9 +86,7 @@ def test_no_changed_bit_passes(body: Body, at: int, bit: int) -> None:
 def test_the_bytes_are_those_of_the_design() -> None:
     raw = message_for(pinned(4), voice(1), 7, Cosign(fence=2, digest=b"d" * 32))
 
-    assert raw == encode(
-        [1, "cosign", REALM, CHARTER, [ROUND, "fast"], voice(1), 7, 2, b"d" * 32]
-    )
+    assert raw == encode([1, "cosign", REALM, CHARTER, [ROUND, "fast"], voice(1), 7, 2, b"d" * 32])
     assert signing_payload(raw) == b"folkmoot/1/message" + plain_hash(raw)
 
 

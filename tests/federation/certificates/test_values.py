@@ -31,9 +31,7 @@ def cut_value(*members: bytes, number: int = 5) -> CutValue:
         tick=True,
         positions=b"p" * 32,
         world=b"w" * 32,
-        secrets=tuple(
-            Opened(member=one, secret=None, next_hash=b"n" * 32) for one in members
-        ),
+        secrets=tuple(Opened(member=one, secret=None, next_hash=b"n" * 32) for one in members),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from federation.certificates import Phase
-from federation.charter import Review, Timing, Trust, preset
+from federation.charter import Quotas, Review, Timing, Trust, preset
 from federation.core import AgentId, InstanceId, Millis, RoundId
 from federation.crypto import Ballot, Basis, Choice, KeySigner, Reason, is_signed_by, plain_hash
 from federation.protocol import (
@@ -29,7 +29,18 @@ from federation.protocol import (
 )
 from federation.protocol import effects as fx
 from federation.protocol.custody import Keyring
-from federation.records import ArtifactText, Body, Record, sign_record
+from federation.protocol.turn import Turn
+from federation.records import (
+    AgentAdmit,
+    ArtifactText,
+    Body,
+    Custody,
+    Delegate,
+    Record,
+    Role,
+    sign_record,
+)
+from tests.builders import Chain, Identity, person
 
 LATENCY = 5
 _VERIFIED: dict[tuple[bytes, bytes, bytes], bool] = {}
@@ -52,6 +63,7 @@ def founding(
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
+    quotas: Quotas | None = None,
 ) -> Founding:
     """Found a realm: agent i lives on instance i mod n; its operator is i mod `operators`."""
     count = instances if operators is None else operators
@@ -76,6 +88,7 @@ def founding(
             timing=timing,
             review=review,
             trust=trust,
+            quotas=quotas,
         )
     )
 
@@ -205,6 +218,66 @@ class Town:
             at=self.now,
             text=text,
         )
+
+    def pen(self, role: Role, index: int) -> Chain:
+        """Give a second pen for a founding identity: its keys, at the head of its chain.
+
+        What it writes is nobody's record before it `arrive`s somewhere. Not for instances, which
+        write their own chains (`say`).
+        """
+        names = {Role.AGENT: self.founding.agents, Role.OPERATOR: self.founding.operators}[role]
+        log = self.home(index).log if role is Role.AGENT else self.world().log
+        ((_, head),) = log.heads_of(names[index])
+        records = log.path(head, -1)
+        owner = Identity(
+            role=role, number=1_000 + index, inception=records[0], realm=self.founding.realm
+        )
+        three = keys(self.seed, role.value, index)
+        return Chain(owner, records, 0, three.current, three.next, three.recovery)
+
+    def stranger(self, role: Role, number: int = 1) -> Chain:
+        """Give the chain of an identity of this realm that nobody has admitted."""
+        return Chain(person(role, number, realm=self.founding.realm))
+
+    def say(self, index: int, body: Body) -> Record:
+        """Let instance `index` append a record to its own chain."""
+        world = self.world(index)
+        turn = Turn(world=world, now=self.now)
+        record = turn.say(body)
+        assert record is not None, "the instance may not sign"
+        self._perform(self.founding.instances[index], turn.effects)
+        return record
+
+    def admit(self, agent: Chain, *, operator: int = 0, instance: int = 0) -> Record:
+        """Let a founding operator answer for a newcomer and an instance admit it."""
+        world = self.world(instance)
+        self.arrive(world, *agent.records)
+        grant = self.pen(Role.OPERATOR, operator).say(Delegate(agent=agent.id, scope=()))
+        self.arrive(world, grant)
+        return self.say(
+            instance,
+            AgentAdmit(
+                agent=agent.id,
+                operator=self.founding.operators[operator],
+                delegate=grant.id,
+                custody=Custody.SELF,
+            ),
+        )
+
+    def take_down(self, index: int) -> None:
+        """Cut instance `index` off: it hears nothing and its clock does not call it."""
+        self.down.add(self.founding.instances[index])
+
+    def bring_up(self, index: int) -> None:
+        """Connect instance `index` again: it wakes, and reconciles with everybody who is up."""
+        name = self.founding.instances[index]
+        self.down.discard(name)
+        self._run(self.worlds[name], inputs.Wake())
+        for peer in self.worlds:
+            if peer != name:
+                self._fetch(name, peer)
+                if peer not in self.down:
+                    self._fetch(peer, name)
 
     # Time -----------------------------------------------------------------------------------
 

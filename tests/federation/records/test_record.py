@@ -242,6 +242,7 @@ def body_of(kind: Kind, **changes: object) -> Body:
         signing(body_of(Kind.AGENT_DECLARE, model="")),
         signing(body_of(Kind.AGENT_SUBSCRIBE, topics=("Not A Topic",))),
         signing(body_of(Kind.COMMIT, sealed=b"short")),
+        signing(body_of(Kind.PROPOSE, text_len=0)),
         signing(body_of(Kind.REVOKE), at=-1),
         signing(body_of(Kind.REVOKE), seq=2**53),
         signing(body_of(Kind.REVOKE), author=NOBODY),
@@ -263,10 +264,31 @@ def test_what_every_peer_would_refuse_is_not_signed(refused: Callable[[], Record
 def test_a_record_above_the_limit_is_not_signed() -> None:
     message = SignedMessage(bytes(40_000), bytes(64))
     long = LogFault(a=message, b=message)
-    with pytest.raises(RefusedError) as error:
-        signing(long)()
+    for refused in (signing(long), signing(propose()[0], bytes(16_385))):
+        with pytest.raises(RefusedError) as error:
+            refused()
+        assert error.value.code is Code.TOO_LARGE
+
+
+def test_a_text_above_its_limit_is_too_large_and_one_at_it_only_unfitting() -> None:
+    body, text = propose()
+    record = signing(body, text)()
+    with pytest.raises(PeerError) as error:
+        parse_record(REALM, rewrap(record, text=bytes(16_385)))
 
     assert error.value.code is Code.TOO_LARGE
+    assert error.value.why == "its text has 16385 bytes, the limit is 16384"
+    assert parse_record(REALM, rewrap(record, text=bytes(16_384))).text_raw is None
+
+
+def test_a_body_that_was_forced_out_of_order_is_not_signed() -> None:
+    body, text = propose()
+    msgspec.structs.force_setattr(body, "topics", ("b", "a"))
+    with pytest.raises(RefusedError) as error:
+        signing(body, text)()
+
+    assert error.value.code is Code.NOT_CANONICAL
+    assert error.value.why.endswith("topics[1]: this item of a set stands out of order")
 
 
 def test_a_record_may_be_signed_without_its_text() -> None:

@@ -4,6 +4,7 @@ Monitors look at everything: letters, stores, worlds. None of them asks the core
 right: where a monitor needs a quorum or a certificate, it counts signatures by itself.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from federation.core import Millis
@@ -36,6 +37,9 @@ class Monitor:
     def broke(self, rule: str, detail: str) -> None:
         """Report a broken promise; the network raises it as a `Violation`."""
         self.findings.append((rule, detail))
+
+    def begun(self, nodes: Sequence["SimNode"]) -> None:
+        """See all instances before the first of them lives."""
 
     def sent(self, node: "SimNode", sent: Sent) -> None:
         """See a letter as it is put on its link."""

@@ -1,0 +1,109 @@
+"""Watches rounds: concealment, lists that never change, and nothing active without a path.
+
+A reveal by an honest agent may be seen anywhere only once q seals over a list that holds its
+commitment exist. What a node takes a certified list to be must never change again, and must be
+the same on all nodes, as must the verdict (design: federation, reveal, finality).
+"""
+
+from typing import TYPE_CHECKING
+
+from federation.artifacts import State as ArtifactState
+from federation.artifacts import Verdict
+from federation.certificates import Phase, RoundSlot, slot_key
+from federation.core import Digest, RecordId, RoundId, short
+from federation.protocol import World
+from federation.protocol import effects as fx
+from federation.records import Commit, Record, Reveal
+from federation.simulation.network.letters import Gossip, Sent
+from federation.simulation.network.monitors.monitor import Monitor
+from federation.simulation.network.monitors.votes import Votes
+
+if TYPE_CHECKING:
+    from federation.simulation.network.node import SimNode
+
+
+class Rounds(Monitor):
+    """No early reveal, no changed list, no two verdicts, nothing active without certificates."""
+
+    def __init__(self, votes: Votes, careful: frozenset[bytes]) -> None:
+        """Judge by the certificates that `votes` has counted; `careful` agents must not leak."""
+        super().__init__()
+        self._votes = votes
+        self._careful = careful
+        self._commits: dict[RecordId, Record] = {}
+        self._revealed: set[RecordId] = set()
+        self._lists: dict[tuple[RoundId, Phase], tuple[Digest, tuple[RecordId, ...]]] = {}
+        self._verdicts: dict[RoundId, Verdict] = {}
+        self._cuts: dict[bytes, int] = {}
+
+    def stored(self, node: "SimNode", effect: fx.Effect) -> None:
+        """See a record at the instance that stores it."""
+        del node
+        if isinstance(effect, fx.StoreRecord):
+            self._see(effect.record)
+
+    def sent(self, node: "SimNode", sent: Sent) -> None:
+        """See records on their way: a liar may send what it never stored."""
+        del node
+        if isinstance(sent.letter, Gossip):
+            for record in sent.letter.records:
+                self._see(record)
+
+    def stepped(self, node: "SimNode") -> None:
+        """Compare lists and verdicts of an honest node with what is known of them."""
+        world = node.world
+        if world is None or not node.conduct.is_honest:
+            return
+        for name, one in world.rounds.items():
+            for phase, final in one.finals.items():
+                seen = (final.digest, tuple(record.id for record in final.records))
+                if self._lists.setdefault((name, phase), seen) != seen:
+                    self.broke("a certified list changed", f"{phase.value} on {node.name}")
+            if one.verdict is not None:
+                known = self._verdicts.setdefault(name, one.verdict)
+                if known != one.verdict:
+                    self.broke("two verdicts", f"round {short(name)} on {node.name}")
+        if self._cuts.get(node.instance) != world.state.cut:
+            self._cuts[node.instance] = world.state.cut
+            self._check_active(node, world)
+
+    def _see(self, record: Record) -> None:
+        match record.body:
+            case Commit():
+                self._commits[record.id] = record
+            case Reveal() as reveal if record.id not in self._revealed:
+                self._revealed.add(record.id)
+                if record.author in self._careful and not self._is_boxed(record, reveal):
+                    self.broke(
+                        "revealed before the box was shut", f"by agent {short(record.author)}"
+                    )
+            case _:
+                pass
+
+    def _is_boxed(self, record: Record, reveal: Reveal) -> bool:
+        for phase in (Phase.COMMIT, Phase.COMMIT2):
+            name = self._certified(reveal.round, phase)
+            for listed in (name and self._votes.lists.get(name)) or ():
+                commit = self._commits.get(listed)
+                if commit is not None and commit.author == record.author:
+                    return True
+        return False
+
+    def _certified(self, name: RoundId, phase: Phase) -> Digest | None:
+        return self._votes.certified.get(slot_key(RoundSlot(round_id=name, phase=phase)))
+
+    def _check_active(self, node: "SimNode", world: World) -> None:
+        for artifact in world.state.artifacts.values():
+            if artifact.state is not ArtifactState.ACTIVE:
+                continue
+            paths = [
+                name
+                for name, one in world.rounds.items()
+                if one.pin.artifact == artifact.id
+                and (
+                    self._certified(name, Phase.DECIDE) is not None
+                    or self._votes.lists.get(self._certified(name, Phase.FAST) or b"") == ()
+                )
+            ]
+            if not paths:
+                self.broke("active without a certified path", f"{short(artifact.id)} {node.name}")

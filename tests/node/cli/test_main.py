@@ -1,0 +1,137 @@
+import os
+import signal
+import subprocess
+
+import pytest
+
+from node.cli.errors import MEANING
+from node.cli.main import COMMANDS, main
+from tests.node.cli.session import ROOT, command, run, run_process
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("", "COMMAND"),
+        ("charter", "VERB"),
+        ("frobnicate", "frobnicate"),
+        ("charter burn", "burn"),
+        ("demo --in-process --frobnicate", "--frobnicate"),
+        ("demo --in-process --item 6", "--item"),
+    ],
+)
+def test_a_mistake_is_told_in_three_lines_and_leaves_code_2(
+    line: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = run(line, capsys)
+
+    assert session.code == 2
+    assert session.data == ""
+    assert why in session.three[1]
+    assert "--help" in session.three[2]
+    assert session.three[2].endswith("[USAGE]")
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    session = run("--help", capsys)
+
+    assert (session.code, session.people) == (0, "")
+    for one in COMMANDS:
+        assert one.words[0] in session.data
+    for code, meaning in MEANING.items():
+        assert f"  {int(code):<3}  {meaning}" in session.data
+
+
+@pytest.mark.parametrize("name", [one.name for one in COMMANDS])
+def test_help_of_a_command_gives_why_options_examples_and_exit_codes(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = next(one for one in COMMANDS if one.name == name)
+    session = run(f"{name} --help", capsys)
+    flat = " ".join(session.data.split())
+
+    assert session.code == 0
+    assert one.summary in flat
+    assert one.why in flat
+    assert "--json" in flat
+    for example in one.examples:
+        assert example in flat
+    for code, meaning in one.exits.items():
+        assert f"  {int(code):<3}  {meaning}" in session.data
+
+
+def test_help_fits_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("", *(one.name for one in COMMANDS)):
+        session = run(f"{name} --help", capsys)
+        assert max(len(line) for line in session.data.splitlines()) <= 100
+
+
+@pytest.mark.parametrize(
+    "example", [example for one in COMMANDS for example in one.examples if "demo" not in example]
+)
+def test_every_example_runs(example: str, capsys: pytest.CaptureFixture[str]) -> None:
+    program, *line = example.split()
+    session = run(" ".join(line), capsys)
+
+    assert program == "folkmoot"
+    assert session.code == 0
+    assert session.data or session.people
+
+
+def test_every_command_says_what_it_is_for() -> None:
+    for one in COMMANDS:
+        assert not one.summary.endswith(".")
+        assert one.why.endswith(".")
+        assert one.examples
+        assert one.data
+
+
+def test_main_reads_the_command_line_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["folkmoot", "version"])
+
+    assert main() == 0
+    assert capsys.readouterr().out == "0.1.0\n"
+
+
+def test_python_dash_m_node_is_the_same_command() -> None:
+    assert run_process("version").data == "0.1.0\n"
+    refused = run_process("demo")
+    assert refused.code == 3
+    assert refused.three[0] == "folkmoot: demo refused"
+
+
+def test_a_reader_that_went_away_is_no_traceback() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        done = subprocess.run(  # noqa: S603 # our own command
+            command("charter show --preset community"),
+            cwd=ROOT,
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_ctrl_c_stops_at_once_and_says_so() -> None:
+    with subprocess.Popen(  # noqa: S603 # our own command
+        command("demo --in-process --items 800"),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        data, people = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert data == ""
+    assert people.splitlines()[-3] == "folkmoot: interrupted"
+    assert people.endswith("[INTERRUPTED]\n")
