@@ -17,8 +17,11 @@ of artifacts, reviews or charters: what depends on them it asks of a `Desk`.
 `events`       what can happen to a slot, and what it can ask for
 `state`        what a member knows of one slot
 `turn`         one step in progress: look-ups, wants, actions
-`member`       rules 1, 3, 4, 5, 6
+`member`       rules 1, 3, 4: witness, cosign, seal
+`fences`       rule 5: timers and promises
+`finality`     rule 6: certificates
 `leader`       gather and propose
+`answers`      what a member hands over on request, again, and after the end
 `machine`      `step`: one event in, actions out
 `journal`      what is durable, and the state it restores
 `faults`       rule 7: two messages that no honest member signs both

@@ -1,14 +1,12 @@
 """`step`: one event in, a new state and actions out (design: federation, certificates).
 
-The machine stores what the event brings, then tries every rule until none applies any more.
-Losses are repaired here as well: my latest messages are repeated until the slot is final, and
-afterwards every message of the slot is answered with the certificate.
+The machine stores what the event brings, then tries every rule until none applies any more, and
+sets the alarm for what time alone will change.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from federation.certificates import faults, leader, member, proofs
+from federation.certificates import answers, faults, fences, finality, leader, member, proofs
 from federation.certificates.desk import Desk, Pace
 from federation.certificates.events import (
     Action,
@@ -20,26 +18,16 @@ from federation.certificates.events import (
     Reconcile,
     Reconciled,
     RecordsArrived,
-    Send,
     Wake,
     Wanted,
     WindowEnded,
 )
 from federation.certificates.membership import Pinned
 from federation.certificates.messages import Heard, Promise, Propose, Step, Verify
-from federation.certificates.packets import (
-    MOST_PARTS,
-    MOST_WANTED,
-    CertificatePacket,
-    MessagePacket,
-    PartsPacket,
-)
-from federation.certificates.parts import Part, PartKind
-from federation.certificates.proofs import Certificate, lock_hash
 from federation.certificates.state import SlotState, all_said, said_by, with_said
-from federation.certificates.turn import Turn, lock_part, value_part
+from federation.certificates.turn import Turn
 from federation.certificates.values import value_blobs
-from federation.core import Digest, InstanceId, Millis
+from federation.core import InstanceId, Millis
 from federation.crypto import is_signed_by
 
 
@@ -57,8 +45,8 @@ def step(  # noqa: PLR0917 # the six stand in the order of a sentence: who hears
     """Take one event; `me` is my voice, or None to follow the slot without signing in it.
 
     Carry out the whole list of actions in order, then feed what was signed back, in order, before
-    any other event. After a restart feed one `Wake`. Raises PeerError if a certificate does not verify; the
-    state is then unchanged.
+    any other event. After a restart feed one `Wake`. Raises PeerError if a certificate does not
+    verify; the state is then unchanged.
     """
     resend = state.resend_at is not None and now >= state.resend_at
     turn = Turn(
@@ -77,7 +65,9 @@ def step(  # noqa: PLR0917 # the six stand in the order of a sentence: who hears
         return turn.state, tuple(turn.actions)
     if resend or turn.state.resend_at is None:
         if resend:
-            _repeat(turn)
+            if turn.state.window_ended is not None:
+                _reconcile(turn)
+            answers.repeat(turn)
         turn.state = replace(turn.state, resend_at=now + pace.resend)
     return turn.finish(_deadlines(turn))
 
@@ -95,7 +85,7 @@ def _take(turn: Turn, event: Event) -> None:
         case ReceivedCertificate():
             _receive_certificate(turn, event)
         case Wanted():
-            _answer(turn, event)
+            answers.answer(turn, event)
         case Wake():
             turn.state = replace(turn.state, wake=None)
         case _:
@@ -109,13 +99,13 @@ def _settle(turn: Turn) -> None:
         before = len(turn.actions)
         _complete_pending(turn)
         _collect_chains(turn)
-        member.certify(turn)
+        finality.certify(turn)
         member.witness(turn)
-        member.promise_on_time(turn)
+        fences.promise_on_time(turn)
         leader.propose(turn)
         member.cosign(turn)
         member.seal(turn)
-        member.start_timer(turn)
+        fences.start_timer(turn)
 
 
 def _collect_chains(turn: Turn) -> None:
@@ -134,7 +124,7 @@ def _reconcile(turn: Turn) -> None:
     left = tuple(
         voice for voice in turn.pinned.others(turn.me) if voice not in turn.state.reconciled
     )
-    if left and turn.may_sign:
+    if left and turn.may_sign and not turn.state.witnessed:
         turn.actions.append(Reconcile(voices=left))
 
 
@@ -157,7 +147,7 @@ def _receive(turn: Turn, event: Received) -> None:
         turn.state = state
     if state.certificate is not None:
         if not mine:
-            _send_certificate(turn, state.certificate, event.sender, ())
+            answers.send_certificate(turn, state.certificate, event.sender, ())
         return
     turn.offer(event.parts, (heard,))
     if isinstance(heard.body, Propose) and not member.is_shaped(
@@ -221,78 +211,14 @@ def _complete_pending(turn: Turn) -> None:
     holders = tuple(seal.voice for seal in pending.seals)
     blobs = [turn.blob(name, holders) for name in value_blobs(pending.value)]
     if None not in blobs:
-        member.accept(turn, pending, tell=False)
-
-
-def _send_certificate(
-    turn: Turn, certificate: Certificate, to: InstanceId, parts: tuple[Part, ...]
-) -> None:
-    packet = CertificatePacket(certificate=certificate, parts=parts)
-    turn.actions.append(Send(to=to, packet=packet))
-
-
-def _answer(turn: Turn, event: Wanted) -> None:
-    """Hand over what was asked for and is held; once final, the certificate comes first."""
-    names = event.hashes[:MOST_WANTED]
-    parts = tuple(part for name in names for part in _part(turn, name))[:MOST_PARTS]
-    if turn.state.certificate is not None:
-        _send_certificate(turn, turn.state.certificate, event.sender, parts)
-        return
-    for name in names:
-        for heard in _message(turn, name):
-            packet = MessagePacket(raw=heard.raw, signature=heard.signature)
-            turn.actions.append(Send(to=event.sender, packet=packet))
-    if parts:
-        turn.actions.append(Send(to=event.sender, packet=PartsPacket(parts=parts)))
-
-
-def _message(turn: Turn, name: Digest) -> Iterator[Heard]:
-    for kept in (*turn.state.said.values(), tuple(turn.state.cited.values())):
-        yield from (heard for heard in kept if heard.hash == name)
-
-
-def _part(turn: Turn, name: Digest) -> Iterator[Part]:
-    yield from value_part(turn, name)
-    if name in turn.state.blobs:
-        yield Part(kind=PartKind.BLOB, content=turn.state.blobs[name])
-    if name in turn.state.locks:
-        yield lock_part(turn.state.locks[name])
-    elif turn.state.lock is not None and name == lock_hash(turn.state.lock):
-        yield lock_part(turn.state.lock)
-
-
-def _repeat(turn: Turn) -> None:
-    """Repeat my latest message of each kind, and the requests that nobody answered."""
-    if turn.state.window_ended is not None and not turn.state.witnessed:
-        _reconcile(turn)
-    if turn.me is None or not turn.pinned.others(turn.me):
-        return
-    for kind in Step:
-        for heard in said_by(turn.state, kind, turn.me)[-1:]:
-            packet = MessagePacket(
-                raw=heard.raw, signature=heard.signature, parts=_companions(turn, heard)
-            )
-            turn.actions.append(Send(to=None, packet=packet))
-
-
-def _companions(turn: Turn, heard: Heard) -> tuple[Part, ...]:
-    """Give the small parts that travel with a message; blobs are sent on request."""
-    match heard.body:
-        case Promise(lock_fence=int(fence), lock_digest=bytes(digest)):
-            lock = turn.lock_for(fence, digest)
-            return (*(() if lock is None else (lock_part(lock),)), *value_part(turn, digest))
-        case Propose(digest=digest, lock=bytes(name)):
-            lock = turn.state.locks.get(name)
-            return (*(() if lock is None else (lock_part(lock),)), *value_part(turn, digest))
-        case _:
-            return ()
+        finality.accept(turn, pending, tell=False)
 
 
 def _deadlines(turn: Turn) -> list[Millis]:
     state, pace = turn.state, turn.pace
     deadlines = [] if state.resend_at is None else [state.resend_at]
     if state.fence_since is not None:
-        deadlines.append(state.fence_since + member.timer_of(state.fence, pace.leader_timer))
+        deadlines.append(state.fence_since + fences.timer_of(state.fence, pace.leader_timer))
     if state.gathered_since is not None and state.proposed < 0:
         deadlines.append(state.gathered_since + pace.grace)
     return deadlines

@@ -1,4 +1,4 @@
-"""What a member signs, and when: rules 1, 3, 4, 5 and 6 of the design, one function each.
+"""What a member signs towards a decision: rules 1, 3 and 4 of the design, one function each.
 
 Every rule looks at the turn's state, and if it applies, changes the state *first* and then adds
 the signature to the actions, so no rule can fire twice. `promises_permit` is the check on which
@@ -8,12 +8,12 @@ agreement rests: what a leader above fence 0 may propose (design: federation, me
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Final, TypeVar
 
 from federation.certificates.blobs import blob_hash
 from federation.certificates.desk import CutHolding, ListHolding, Missing, NoValue
-from federation.certificates.events import Final as FinalAction
-from federation.certificates.events import KeepCertificate, KeepLock, Send
+from federation.certificates.events import KeepLock
+from federation.certificates.fences import promise
+from federation.certificates.finality import blob_parts
 from federation.certificates.membership import Pinned
 from federation.certificates.messages import (
     MOST_LISTED,
@@ -27,18 +27,12 @@ from federation.certificates.messages import (
     Step,
     Witness,
 )
-from federation.certificates.packets import CertificatePacket
 from federation.certificates.parts import Part, PartKind
-from federation.certificates.proofs import Certificate, Lock, endorsements, lock_hash
-from federation.certificates.state import SlotState, Vote, all_said
-from federation.certificates.turn import Turn, lock_part, value_part
-from federation.certificates.values import CutValue, Value, value_blobs, value_digest
-from federation.core import Digest, InstanceId, Millis
-
-V = TypeVar("V", Cosign, Seal)
-
-MOST_FENCE: Final = 2**63 - 1
-_DOUBLINGS: Final = 10
+from federation.certificates.proofs import Lock, endorsements, lock_hash
+from federation.certificates.state import Vote, agreeing, all_said
+from federation.certificates.turn import Turn
+from federation.certificates.values import CutValue, value_digest
+from federation.core import Digest, InstanceId
 
 
 class Permit(Enum):
@@ -88,11 +82,6 @@ def is_shaped(pinned: Pinned, voice: InstanceId, proposal: Propose) -> bool:
     if proposal.fence == 0:
         return witnesses == q and promises == 0 and proposal.lock is None
     return promises == q and witnesses == (q if proposal.lock is None else 0)
-
-
-def timer_of(fence: int, leader_timer: Millis) -> Millis:
-    """Give the length of a fence's timer: T·2^min(k, 10)."""
-    return leader_timer << min(fence, _DOUBLINGS)
 
 
 def witness(turn: Turn) -> None:
@@ -148,7 +137,7 @@ def seal(turn: Turn) -> None:
         # A crash came between keeping the lock and sealing.
         _seal(turn, state.lock.digest)
         return
-    for body, votes in _agreeing(turn, Step.COSIGN, Cosign):
+    for body, votes in agreeing(turn.state, turn.pinned, Step.COSIGN, Cosign):
         if body.fence != state.fence:
             continue
         value = turn.value(body.digest, [heard.voice for heard in votes])
@@ -162,92 +151,6 @@ def seal(turn: Turn) -> None:
         turn.actions.append(KeepLock(lock=lock, value=value, parts=blob_parts(turn.state, value)))
         _seal(turn, body.digest)
         return
-
-
-def promise_on_time(turn: Turn) -> None:
-    """Rule 5: leave my fence when its timer ends, or when f+1 others have left it."""
-    state = turn.state
-    if not turn.may_sign:
-        return
-    above = sorted(
-        (k for voice, k in state.highest.items() if voice != turn.me and k > state.fence),
-        reverse=True,
-    )
-    if len(above) > turn.pinned.quorum.f:
-        # At most f lie, so an honest member stands at this fence or above.
-        promise(turn, above[turn.pinned.quorum.f])
-    elif (
-        state.fence_since is not None
-        and turn.now >= state.fence_since + timer_of(state.fence, turn.pace.leader_timer)
-        and state.fence < MOST_FENCE
-    ):
-        promise(turn, state.fence + 1)
-
-
-def promise(turn: Turn, fence: int) -> None:
-    """Sign nothing below `fence` any more, and report my lock with its value."""
-    lock = turn.state.lock
-    turn.state = replace(turn.state, fence=fence, fence_since=None, gathered_since=None)
-    if lock is None:
-        turn.sign(Promise(fence=fence, lock_fence=None, lock_digest=None))
-        return
-    turn.sign(
-        Promise(fence=fence, lock_fence=lock.fence, lock_digest=lock.digest),
-        (lock_part(lock), *value_part(turn, lock.digest)),
-    )
-
-
-def start_timer(turn: Turn) -> None:
-    """Start the timer of my fence when it can be useful.
-
-    At fence 0 that is with my witness. Above it, once q members have promised this fence or a
-    higher one: the design's rule (from my own promise) lets members whose timers have stopped
-    growing chase each other for ever, each one fence behind the next, and lets a minority count
-    fences up while it is alone.
-    """
-    state = turn.state
-    if state.fence_since is not None or not turn.may_sign:
-        return
-    others = sum(voice != turn.me and k >= state.fence for voice, k in state.highest.items())
-    if state.witnessed if state.fence == 0 else others + 1 >= turn.pinned.quorum.q:
-        turn.state = replace(state, fence_since=turn.now)
-
-
-def certify(turn: Turn) -> None:
-    """Rule 6: q seals of one fence and digest are final; tell everybody."""
-    if turn.state.is_final:
-        return
-    for body, votes in _agreeing(turn, Step.SEAL, Seal):
-        value = turn.value(body.digest, [heard.voice for heard in votes])
-        if value is not None:
-            certificate = Certificate(
-                slot=turn.pinned.slot,
-                value=value,
-                fence=body.fence,
-                seals=endorsements(votes, turn.pinned.quorum.q),
-            )
-            accept(turn, certificate, tell=True)
-            return
-
-
-def accept(turn: Turn, certificate: Certificate, *, tell: bool) -> None:
-    """Make a verified certificate mine; `tell` sends it to all other members.
-
-    The blobs of its value are held. Everything else of the slot is forgotten: from now on every
-    message is answered with the certificate.
-    """
-    parts = blob_parts(turn.state, certificate.value)
-    blobs = {name: turn.state.blobs[name] for name in value_blobs(certificate.value)}
-    turn.state = replace(_bare(turn.state), certificate=certificate, blobs=blobs)
-    turn.actions.append(KeepCertificate(certificate=certificate, parts=parts))
-    if tell and turn.pinned.others(turn.me):
-        turn.actions.append(Send(to=None, packet=CertificatePacket(certificate=certificate)))
-    turn.actions.append(FinalAction(certificate=certificate, parts=parts))
-
-
-def blob_parts(state: SlotState, value: Value) -> tuple[Part, ...]:
-    """Give the blobs of a value, all of which are held."""
-    return tuple(Part(kind=PartKind.BLOB, content=state.blobs[name]) for name in value_blobs(value))
 
 
 def _is_permitted(turn: Turn, heard: Heard, body: Propose) -> bool:
@@ -317,31 +220,3 @@ def _seal(turn: Turn, digest: Digest) -> None:
     fence = turn.state.fence
     turn.state = replace(turn.state, sealed=Vote(fence=fence, digest=digest))
     turn.sign(Seal(fence=fence, digest=digest))
-
-
-def _agreeing(turn: Turn, step: Step, kind: type[V]) -> list[tuple[V, tuple[Heard, ...]]]:
-    """List the votes that at least q members share, lowest fence first, with who cast them."""
-    said = all_said(turn.state, turn.pinned, step)
-    groups: dict[V, list[Heard]] = {}
-    for body, heard in [(one.body, one) for one in said if isinstance(one.body, kind)]:
-        groups.setdefault(body, []).append(heard)
-    q = turn.pinned.quorum.q
-    shared = [(body, tuple(votes)) for body, votes in groups.items() if len(votes) >= q]
-    return sorted(shared, key=lambda one: (one[0].fence, one[0].digest))
-
-
-def _bare(state: SlotState) -> SlotState:
-    """Keep of a state only what I signed."""
-    return SlotState(
-        fence=state.fence,
-        witnessed=state.witnessed,
-        proposed=state.proposed,
-        cosigned=state.cosigned,
-        sealed=state.sealed,
-        lock=state.lock,
-        counter=state.counter,
-        muted=state.muted,
-        window_ended=state.window_ended,
-        faulty=state.faulty,
-        diverged=state.diverged,
-    )

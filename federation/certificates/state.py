@@ -26,6 +26,7 @@ from federation.certificates.values import Value, value_blobs
 from federation.core import Digest, InstanceId, Millis, RecordId
 
 T = TypeVar("T")
+V = TypeVar("V", Cosign, Seal)
 
 NEAR: Final = 4
 """Messages of one kind kept per voice."""
@@ -147,6 +148,19 @@ def with_said(messages: tuple[Heard, ...], heard: Heard, fence: int) -> tuple[He
     if len(grown) > NEAR:
         grown.pop(0 if fence_of(grown[0]) < fence else -1)
     return tuple(grown)
+
+
+def agreeing(
+    state: SlotState, pinned: Pinned, step: Step, kind: type[V]
+) -> list[tuple[V, tuple[Heard, ...]]]:
+    """List the votes that at least q members share, lowest fence first, with who cast them."""
+    said = all_said(state, pinned, step)
+    groups: dict[V, list[Heard]] = {}
+    for body, heard in [(one.body, one) for one in said if isinstance(one.body, kind)]:
+        groups.setdefault(body, []).append(heard)
+    q = pinned.quorum.q
+    shared = [(body, tuple(votes)) for body, votes in groups.items() if len(votes) >= q]
+    return sorted(shared, key=lambda one: (one[0].fence, one[0].digest))
 
 
 def pruned(state: SlotState) -> SlotState:

@@ -27,7 +27,7 @@ class Turn:
     """A step under way: the state as it stands, and the actions so far."""
 
     __slots__ = (
-        "_fetched",
+        "_known",
         "_needs",
         "_offered",
         "_offered_messages",
@@ -69,7 +69,7 @@ class Turn:
         self._offered_messages: dict[Digest, Heard] = {}
         self._needs: dict[Digest, tuple[InstanceId, ...]] = {}
         self._waiting: dict[Digest, Missing] = {}
-        self._fetched: set[Digest] = set()
+        self._known: dict[Digest, Heard] | None = None
 
     @property
     def may_sign(self) -> bool:
@@ -94,13 +94,12 @@ class Turn:
 
     def message(self, name: Digest, holders: Sequence[InstanceId]) -> Heard | None:
         """Find a message by its hash, or ask for it."""
-        for kept in self.state.said.values():
-            for heard in kept:
-                if heard.hash == name:
-                    return heard
-        found = self.state.cited.get(name)
+        if self._known is None:
+            kept = (heard for row in self.state.said.values() for heard in row)
+            self._known = {heard.hash: heard for heard in kept} | dict(self.state.cited)
+        found = self._known.get(name)
         if found is None and name in self._offered_messages:
-            found = self._offered_messages[name]
+            found = self._known[name] = self._offered_messages[name]
             self.state = replace(self.state, cited={**self.state.cited, name: found})
         if found is None:
             self._need(name, holders)

@@ -34,6 +34,7 @@ from federation.records import (
     Record,
     Role,
     Rotate,
+    RotateBy,
 )
 from federation.replication import Log
 from federation.review import Ended, Finals, advance, next_phase, outcome_of
@@ -74,7 +75,9 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
     touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
     agents_changed = _admissions(state, fresh)
     ended = _certificates(state, cut, rounds, fresh)
-    _beacon(state, cut, ended)
+    if cut.number:
+        # Cut 0 is the charter: its beacon is fixed by the realm alone.
+        _beacon(state, cut, ended)
     if cut.tick:
         epochs.tick(state)
     if cut.tick or agents_changed or touched:
@@ -125,7 +128,9 @@ def _keys(state: State, log: Log, positions: Positions) -> set[bytes]:
         ticks += (state.tick,) * (len(keys.keys) - len(ticks))
         forked = known.forked_in if known else None
         if known is not None and moved:
-            forked = _settled(state, log, forked, log.path(here.head, known.seq), ticks)
+            forked = _settled(log, forked, log.path(here.head, known.seq))
+            if forked is None and _is_contested(log, log.path(here.head, 0), ticks):
+                forked = state.cut
         state.identities[author] = Identity(
             keys=keys, seq=here.seq, head=here.head, forked_in=forked, key_ticks=ticks
         )
@@ -134,24 +139,26 @@ def _keys(state: State, log: Log, positions: Positions) -> set[bytes]:
     return changed
 
 
-def _settled(
-    state: State, log: Log, forked: int | None, path: list[Record], ticks: tuple[int, ...]
-) -> int | None:
-    """Tell whether an identity is forked after new key events; `ticks` are those of its keys.
+def _settled(log: Log, forked: int | None, path: list[Record]) -> int | None:
+    """Tell whether an identity is still forked after new records: a pick of a branch settles it."""
+    return None if any(has_picked(log, record, 0) for record in path) else forked
 
-    A rotation that picks a branch settles a fork. A recovery that comes more than 72 ticks after
-    the first rotation it would undo does not count: which key is the owner's can no longer be
-    told, so the identity is barred as if it had forked.
+
+def _is_contested(log: Log, path: list[Record], ticks: tuple[int, ...]) -> bool:
+    """Tell whether a recovery came too late in a chain; `ticks` are those of its keys.
+
+    More than 72 ticks after the first rotation that it would undo it does not count: which key
+    is the owner's can no longer be told. So the identity is barred as if it had forked, and for
+    good: whoever recovered late must not settle it by a pick of its own. Undoing a revocation has
+    no other deadline: a recovery by the current recovery key undoes no rotation.
     """
     for record in path:
         entry = log.entry(record.id)
         if isinstance(record.body, Rotate) and entry is not None:
-            undone = entry.keys.nullifies
-            if undone is not None and state.tick - ticks[undone] > RECOVERY_TICKS:
-                forked = state.cut
-            elif has_picked(log, record, 0):
-                forked = None
-    return forked
+            undone, key = entry.keys.nullifies, entry.keys.key_index
+            if undone is not None and ticks[key] - ticks[undone] > RECOVERY_TICKS:
+                return True
+    return False
 
 
 def _forks(state: State, log: Log, fresh: list[Record]) -> set[bytes]:
@@ -171,7 +178,7 @@ def _forks(state: State, log: Log, fresh: list[Record]) -> set[bytes]:
             state.refused[record.id] = error.code
             continue
         # A rotation already contained may have picked a branch at or above the fork.
-        later = log.path(known.head, fork.seq)
+        later = log.path(known.head, fork.seq - 1)
         if known.forked_in is None and not any(has_picked(log, one, fork.seq) for one in later):
             state.identities[record.body.author] = replace(known, forked_in=state.cut)
             barred.add(record.body.author)
@@ -179,9 +186,14 @@ def _forks(state: State, log: Log, fresh: list[Record]) -> set[bytes]:
 
 
 def has_picked(log: Log, record: Record, seq: int) -> bool:
-    """Tell whether a rotation picks the branch it stands on, at or above `seq`."""
-    if not isinstance(record.body, Rotate) or record.body.picks is None:
+    """Tell whether a rotation picks the branch it stands on, at or above `seq`.
+
+    A recovery that itself stands at `seq` picks the branch that it begins: it wins the fork.
+    """
+    if not isinstance(record.body, Rotate):
         return False
+    if record.body.picks is None:
+        return record.body.by is RotateBy.RECOVERY and record.seq == seq
     picked = log.get(record.body.picks)
     return picked is not None and picked.seq >= seq and log.is_ancestor(picked.id, record.id)
 

@@ -193,8 +193,8 @@ def _is_cut_off(world: World, record: Record) -> bool:
     known = world.state.identities.get(record.author)
     for fork in log.forks():
         if fork.author == record.author and record.seq >= fork.seq:
-            later = [] if known is None else log.path(known.head, fork.seq)
-            if not any(has_picked(log, one, fork.seq) for one in later):
+            later = [] if known is None else log.path(known.head, fork.seq - 1)
+            if not any(has_picked(log, one, fork.seq) for one in [*later, record]):
                 return True
     # Every fork below it is settled: it must stand on the branch that cuts have followed.
     return (

@@ -12,7 +12,7 @@ import msgspec
 from federation.codec import encode
 from federation.core import Code, PublicKey
 from federation.crypto import plain_hash, public_key, sign
-from federation.records import Body, Kind, Record, Role, record_id, signing_payload, wire
+from federation.records import Kind, Record, Role, record_id, signing_payload, wire
 from tests.vectors.signing import signed
 from tests.vectors.vector_bodies import OTHER_REALM, REALM, fixed, full_bodies
 
@@ -33,7 +33,17 @@ class BadRecord:
 
 def bad_records() -> list[BadRecord]:
     """Give all bad records, in a fixed order."""
-    return [*_wires(), *_statements(), *_bodies(), *_signatures(), *_roles(), *_sizes()]
+    return [
+        *_wires(),
+        *_statements(),
+        *_bodies(),
+        *_sets(),
+        *_texts(),
+        *_proofs(),
+        *_signatures(),
+        *_roles(),
+        *_sizes(),
+    ]
 
 
 def _good() -> Record:
@@ -143,6 +153,66 @@ def _bodies() -> list[BadRecord]:
     ]
 
 
+def _sets() -> list[BadRecord]:
+    """Spell sets out of order and with an item twice, and number claims in other ways."""
+    low, high = sorted((fixed("one item"), fixed("another item")))
+    pairs: tuple[tuple[Kind, str, object, object], ...] = (
+        (Kind.DELEGATE, "scope", "artifact.propose", "review.commit"),
+        (Kind.AGENT_SUBSCRIBE, "topics", "history", "science"),
+        (Kind.AGENT_SUBSCRIBE, "keywords", "\uffee", "\U00010000"),
+        (Kind.PROPOSE, "topics", "science", "science/water"),
+        (Kind.PROPOSE, "cites", low, high),
+        (Kind.PROPOSE, "sources", low, high),
+        (Kind.ARGUE, "evidence", low, high),
+    )
+    claims = ("claims from 2", [2]), ("claims with a gap", [1, 3]), ("claims in disorder", [2, 1])
+    ballot = _plain(Kind.REVEAL)["ballot"]
+    assert isinstance(ballot, list)
+    return [
+        *(
+            _with(f"{field} of {kind} {why}", kind, **{field: items})
+            for kind, field, first, second in pairs
+            for why, items in (("out of order", [second, first]), ("twice", [first, first]))
+        ),
+        *(_with(name, Kind.PROPOSE, claims=[[n, None] for n in ns]) for name, ns in claims),
+        _with("claim 1 twice", Kind.PROPOSE, claims=[[1, None], [1, low]]),
+        *(
+            _with(f"{field} of a ballot {why}", Kind.REVEAL, ballot=[*ballot[:at], items, *rest])
+            for at, field, rest in ((3, "evidence", ballot[4:]), (4, "arguments", []))
+            for why, items in (("out of order", [high, low]), ("twice", [low, low]))
+        ),
+    ]
+
+
+def _texts() -> list[BadRecord]:
+    """Name the hash of a text without its length, or the other way round."""
+    return [
+        *(
+            _with(f"a text of {kind} without a hash", kind, text_hash=None)
+            for kind in (Kind.OBJECT, Kind.ARGUE, Kind.CONTEST)
+        ),
+        *(
+            _with(f"a text of {kind} without a length", kind, text_len=0)
+            for kind in (Kind.PROPOSE, Kind.OBJECT, Kind.ARGUE, Kind.CONTEST)
+        ),
+    ]
+
+
+def _proofs() -> list[BadRecord]:
+    """Write proofs of forks and faults in another form."""
+    fork, fault = _plain(Kind.LOG_FORK), _plain(Kind.LOG_FAULT)
+    half, message = fork["a"], fault["b"]
+    assert isinstance(half, list)
+    assert isinstance(message, list)
+    return [
+        _with("a half of a fork without the place of a key", Kind.LOG_FORK, a=half[:2]),
+        _with("a half of a fork with a key of 31 bytes", Kind.LOG_FORK, a=[*half[:2], bytes(31)]),
+        _with("a half of a fork with a fourth part", Kind.LOG_FORK, a=[*half, None]),
+        _with("a message of 31,501 bytes", Kind.LOG_FAULT, b=[bytes(31_501), message[1]]),
+        _with("a message with a key", Kind.LOG_FAULT, b=[*message, None]),
+    ]
+
+
 def _signatures() -> list[BadRecord]:
     good = _good()
     parts = [good.statement_raw, good.body_raw, good.text_raw]
@@ -184,6 +254,7 @@ def _sizes() -> list[BadRecord]:
         _raw(
             "a text above 16 KiB",
             encode([_good().statement_raw, _good().body_raw, bytes(16_385), _good().signature]),
+            Code.TOO_LARGE,
         ),
     ]
 
@@ -202,6 +273,17 @@ def _rebodied(name: str, kind: str, body: bytes, code: Code = Code.NOT_CANONICAL
     return _resigned(name, encode(changed), body, code)
 
 
+def _plain(kind: Kind) -> dict[str, object]:
+    """Give the fields of the full body of a kind."""
+    fields: dict[str, object] = msgspec.msgpack.decode(encode(full_bodies()[kind][0]))
+    return fields
+
+
+def _with(name: str, kind: Kind, **fields: object) -> BadRecord:
+    """Change fields of the full body of a kind."""
+    return _rebodied(name, kind, encode(_plain(kind) | fields))
+
+
 def _inception(name: str, at: int, value: object) -> BadRecord:
     body, _ = full_bodies()[Kind.INCEPT]
     record = signed(body, first=True)
@@ -211,6 +293,4 @@ def _inception(name: str, at: int, value: object) -> BadRecord:
 
 
 def _renamed(name: str, words: str) -> BadRecord:
-    body: Body = full_bodies()[Kind.AGENT_DECLARE][0]
-    fields = msgspec.to_builtins(body, builtin_types=(bytes,)) | {"family": words}
-    return _rebodied(name, Kind.AGENT_DECLARE, encode(fields))
+    return _with(name, Kind.AGENT_DECLARE, family=words)

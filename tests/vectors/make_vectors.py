@@ -21,7 +21,7 @@ from federation.crypto import (
     public_key,
     seal,
 )
-from federation.records import Kind, Record, bind_text, cid, did_key, text_id, wire
+from federation.records import Kind, Record, Revoke, bind_text, cid, did_key, text_id, wire
 from tests.vectors import key_log_vectors, odd_signatures
 from tests.vectors.bad_records import bad_records
 from tests.vectors.second_reader import openssl_accepts
@@ -132,7 +132,7 @@ def commitment_vectors() -> Json:
 
 
 def identity_vectors() -> Json:
-    """Show a key log: inception, rotations by next and by recovery, revocations, and what is refused."""
+    """Show a key log, what may and may not come next in it, and proofs that it forked."""
     return {
         "realm": REALM.hex(),
         "log": [
@@ -142,6 +142,7 @@ def identity_vectors() -> Json:
                 "id": step.record.id.hex(),
                 "key_index": step.record.statement.key_index,
                 "signed_by": step.key.hex(),
+                "revoked": isinstance(step.record.body, Revoke),
             }
             for step in key_log_vectors.log()
         ],
@@ -153,6 +154,15 @@ def identity_vectors() -> Json:
                 "code": branch.code,
             }
             for branch in key_log_vectors.branches()
+        ],
+        "forks": [
+            {
+                "name": proof.name,
+                "after": proof.after,
+                "body": encode(proof.body).hex(),
+                "code": proof.code,
+            }
+            for proof in key_log_vectors.fork_proofs()
         ],
     }
 

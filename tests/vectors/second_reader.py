@@ -124,6 +124,9 @@ def judge(realm: bytes, raw: bytes, *, key: bytes, role: str) -> str:
     if len(raw) > 65_536:
         return "TOO_LARGE"
     try:
+        text = split(raw)[2]
+        if text is not None and len(text) > 16_384:
+            return "TOO_LARGE"
         statement, _ = _read_parts(raw)
     except UnacceptableError:
         return "NOT_CANONICAL"
@@ -254,26 +257,90 @@ def judge_key_event(realm: bytes, before: list[bytes], raw: bytes) -> str:
     """Give OK or the code for `raw` as the next record of a key log; all of `before` are good."""
     statement, body = _read_parts(raw)
     fields = _mapping(body)
-    _, kind, author, key_index, seq, prev, _, _, _ = statement
+    kind = statement[1]
     if kind == "identity.incept":
         return judge(realm, raw, key=_as_bytes(fields["key"]), role=str(fields["role"]))
-    events = [(one, _mapping(two)) for one, two in map(_read_parts, before)]
-    first_id = record_id(realm, split(before[0])[0])
-    if author != first_id or seq != len(before) or prev != record_id(realm, split(before[-1])[0]):
+    if not _is_next(realm, before, statement):
         return "BAD_CHAIN"
-    keyed = [two for one, two in events if one[1] in ("identity.incept", "identity.rotate")]
-    rotations = len(keyed) - 1
-    committed = {"next": {keyed[-1]["next"]}, "recovery": {one["recovery"] for one in keyed}}
-    key = _as_bytes(keyed[-1]["key"])
-    if any(one[1] == "identity.revoke" for one, _ in events):
+    by, revealed = str(fields.get("by", "current")), fields.get("key")
+    allowed = _allowed_keys(before, str(kind), by)
+    if (by == "current") != (revealed is None) or not allowed:
         return "BAD_CHAIN"
-    if key_index != rotations + (kind == "identity.rotate"):
+    key = allowed[0] if revealed is None else _as_bytes(revealed)
+    if revealed is not None and key_hash(key) not in allowed:
         return "BAD_CHAIN"
-    if kind == "identity.rotate" or (kind == "identity.revoke" and fields["by"] == "recovery"):
-        key = _as_bytes(fields["key"])
-        if key_hash(key) not in committed[str(fields["by"])]:
-            return "BAD_CHAIN"
-    return judge(realm, raw, key=key, role=str(events[0][1]["role"]))
+    first = _mapping(_read_parts(before[0])[1])
+    return judge(realm, raw, key=key, role=str(first["role"]))
+
+
+def judge_fork(realm: bytes, before: list[bytes], raw: bytes) -> str:
+    """Give OK or the code for the body of a `log.fork` at the place after `before`."""
+    try:
+        fields = _mapping(read_canonical(raw))
+        if not SCHEMAS["log.fork"][1](fields):
+            return "NOT_CANONICAL"
+        halves = [_as_list(fields["a"]), _as_list(fields["b"])]
+        statements = [_as_list(read_canonical(_as_bytes(half[0]))) for half in halves]
+    except UnacceptableError:
+        return "NOT_CANONICAL"
+    if not all(map(STATEMENT, statements)):
+        return "NOT_CANONICAL"
+    if halves[0][0] == halves[1][0] or any(one[2] != fields["author"] for one in statements):
+        return "NOT_PROVEN"
+    for half, statement in zip(halves, statements, strict=True):
+        _, signature, key = half
+        if not _is_next(realm, before, statement):
+            return "NOT_PROVEN"
+        kind = str(statement[1])
+        if key is None:
+            current = _allowed_keys(before, kind, "current")
+            if not current:
+                return "NOT_PROVEN"
+            key = current[0]
+        else:
+            committed = [*_allowed_keys(before, kind, "next")]
+            committed += _allowed_keys(before, kind, "recovery")
+            if key_hash(_as_bytes(key)) not in committed:
+                return "NOT_PROVEN"
+        payload = b"folkmoot/1/sign" + record_id(realm, _as_bytes(half[0]))
+        if not openssl_accepts(_as_bytes(key), payload, _as_bytes(signature)):
+            return "BAD_SIGNATURE"
+    return OK
+
+
+def _is_next(realm: bytes, before: list[bytes], statement: list[object]) -> bool:
+    """Tell whether a statement stands at the next place of a key log, under the right number."""
+    _, kind, author, key_index, seq, prev, _, _, _ = statement
+    kinds = [_read_parts(one)[0][1] for one in before]
+    rotations = kinds.count("identity.rotate") + (kind == "identity.rotate")
+    return (author, seq, prev, key_index) == (
+        record_id(realm, split(before[0])[0]),
+        len(before),
+        record_id(realm, split(before[-1])[0]),
+        rotations,
+    )
+
+
+def _allowed_keys(before: list[bytes], kind: str, by: str) -> list[bytes]:
+    """Give what may sign the next record of a kind: the current key, or hashes of revealed ones."""
+    events = [(one[1], _mapping(two)) for one, two in map(_read_parts, before)]
+    keyed = [two for one, two in events if one in ("identity.incept", "identity.rotate")]
+    last_kind, last = events[-1]
+    # A revocation by the current key may be undone, by a recovery rotation and nothing else.
+    restores = last.get("by") == "current" and (kind, by) == ("identity.rotate", "recovery")
+    if last_kind == "identity.revoke" and not restores:
+        return []
+    match kind, by:
+        case "identity.rotate", "next":
+            return [_as_bytes(keyed[-1]["next"])]
+        case "identity.rotate" | "identity.revoke", "recovery":
+            return [_as_bytes(one["recovery"]) for one in keyed]
+        case "identity.rotate", _:
+            return []
+        case _, "current":
+            return [_as_bytes(keyed[-1]["key"])]
+        case _:
+            return []
 
 
 def key_hash(key: bytes) -> bytes:
@@ -283,6 +350,12 @@ def key_hash(key: bytes) -> bytes:
 def _mapping(value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise UnacceptableError("not a map")
+    return value
+
+
+def _as_list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise UnacceptableError("not a list")
     return value
 
 

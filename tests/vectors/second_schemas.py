@@ -46,6 +46,32 @@ def _many(check: Check, most: int, least: int = 0) -> Check:
     )
 
 
+def _set(check: Check, most: int, least: int = 0) -> Check:
+    """List without doubles, in the order of the items' bytes."""
+
+    def ascending(value: object) -> bool:
+        items = [_raw(item) for item in value]  # type: ignore[attr-defined]
+        return items == sorted(set(items))
+
+    return _both(_many(check, most, least), ascending)
+
+
+def _raw(item: object) -> bytes:
+    return item.encode() if isinstance(item, str) else bytes(item)  # type: ignore[call-overload]
+
+
+def _both(first: Check, second: Check) -> Check:
+    return lambda value: first(value) and second(value)
+
+
+def _numbered(value: object) -> bool:
+    return [row[0] for row in value] == list(range(1, len(value) + 1))  # type: ignore[attr-defined, arg-type]
+
+
+def _text_or_none(body: object) -> bool:
+    return (body["text_hash"] is None) is (body["text_len"] == 0)  # type: ignore[index]
+
+
 def _row(*checks: Check) -> Check:
     return lambda value: (
         isinstance(value, list)
@@ -85,18 +111,26 @@ _BALLOT = _row(
     _within(-1, 1),
     _REASON,
     _one_of("retrieval", "tool", "derivation", "memory"),
-    _many(_ID, 4),
-    _many(_ID, 4),
+    _set(_ID, 4),
+    _set(_ID, 4),
 )
 STATEMENT: Final = _row(_within(1, 1), _KIND, _ID, _COUNT, _COUNT, _maybe(_ID), _COUNT, _COUNT, _ID)
 WIRE: Final = _row(
-    _is(bytes, 0, 65_536), _is(bytes, 0, 65_536), _maybe(_is(bytes, 0, 16_384)), _SIGNATURE
+    _is(bytes, 0, 65_536), _is(bytes, 0, 65_536), _maybe(_is(bytes, 0, 65_536)), _SIGNATURE
 )
 SEALED: Final = _row(_BALLOT, _ID)
 _PROOF = _maybe(_is(bytes, 0, 2_048))
-_SIGNED_STATEMENT: Final = _row(_is(bytes, 0, 1_024), _SIGNATURE)
-_SIGNED_MESSAGE = _row(_is(bytes, 0, 40_000), _SIGNATURE)
-_NOTE = {"text_hash": _maybe(_ID), "text_len": _LENGTH}
+_SIGNED_STATEMENT: Final = _row(_is(bytes, 0, 1_024), _SIGNATURE, _maybe(_ID))
+_SIGNED_MESSAGE = _row(_is(bytes, 0, 31_500), _SIGNATURE)
+
+
+def _noted(**checks: Check) -> Check:
+    """Fields of a record that may have prose."""
+    return _both(
+        _fields(text_hash=_maybe(_ID), text_len=_LENGTH, **checks),
+        _text_or_none,
+    )
+
 
 EVERYBODY: Final = frozenset({"operator", "agent", "instance"})
 _AGENT: Final = frozenset({"agent"})
@@ -126,7 +160,7 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
     ),
     "identity.delegate": (
         _OPERATOR,
-        _fields(agent=_ID, scope=_many(_KIND, 64), until=_maybe(_COUNT)),
+        _fields(agent=_ID, scope=_set(_KIND, 64), until=_maybe(_COUNT)),
     ),
     "operator.admit": (_INSTANCE, _fields(operator=_ID, proof=_PROOF)),
     "agent.admit": (
@@ -149,36 +183,35 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
     "agent.subscribe": (
         _AGENT,
         _fields(
-            topics=_many(_TOPIC, 32),
-            keywords=_many(_NAME, 32),
+            topics=_set(_TOPIC, 32),
+            keywords=_set(_NAME, 32),
             on=lambda value: isinstance(value, bool),
         ),
     ),
     "artifact.propose": (
         _AGENT,
         _fields(
-            topics=_many(_TOPIC, 4, 1),
-            claims=_many(_row(_within(1, 16), _maybe(_ID)), 16),
-            cites=_many(_ID, 64),
-            sources=_many(_ID, 16),
+            topics=_set(_TOPIC, 4, 1),
+            claims=_both(_many(_row(_within(1, 16), _maybe(_ID)), 16), _numbered),
+            cites=_set(_ID, 64),
+            sources=_set(_ID, 16),
             text_hash=_ID,
-            text_len=_LENGTH,
+            text_len=_within(1, 16_384),
             text_id=_ID,
             lang=_like(r"[a-z]{2,3}(-[a-z0-9]{2,8})?"),
         ),
     ),
-    "review.object": (_AGENT, _fields(round=_ID, after=_ID, reason=_REASON, **_NOTE)),
+    "review.object": (_AGENT, _noted(round=_ID, after=_ID, reason=_REASON)),
     "review.argue": (
         _AGENT,
-        _fields(
+        _noted(
             round=_ID,
             after=_ID,
             stance=_one_of("for", "against", "neutral"),
             level=_one_of("content", "procedural", "technical"),
             claim=_maybe(_within(1, 16)),
-            evidence=_many(_ID, 16),
+            evidence=_set(_ID, 16),
             replies_to=_maybe(_ID),
-            **_NOTE,
         ),
     ),
     "review.commit": (
@@ -188,7 +221,7 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
     "review.reveal": (_AGENT, _fields(round=_ID, after=_ID, ballot=_BALLOT, nonce=_ID)),
     "review.contest": (
         _AGENT,
-        _fields(round=_ID, after=_ID, ground=_like(r"[a-z][a-z0-9_]{0,39}"), **_NOTE),
+        _noted(round=_ID, after=_ID, ground=_like(r"[a-z][a-z0-9_]{0,39}")),
     ),
     "certificate.final": (
         _INSTANCE,

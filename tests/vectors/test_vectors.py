@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from federation.codec import decode, decode_plain, encode, find_fault
-from federation.core import Code, PeerError, PublicKey, Realm, RefusedError
+from federation.core import Code, IdentityId, PeerError, PublicKey, Realm, RefusedError
 from federation.crypto import (
     Ballot,
     KeySigner,
@@ -21,14 +21,23 @@ from federation.crypto import (
     public_key,
     seal,
 )
-from federation.identity import KeyState, advanced, incepted, signing_key
+from federation.identity import (
+    KeyState,
+    advanced,
+    incepted,
+    signing_key,
+    statement_key,
+    verify_fork,
+)
 from federation.records import (
     KINDS,
     ArtifactText,
     Kind,
+    LogFork,
     Note,
     Record,
     Role,
+    Statement,
     bind_text,
     cid,
     did_key,
@@ -259,7 +268,9 @@ def test_both_readings_follow_a_key_log() -> None:
 
         assert (record.id, record.seq) == (unhex(row, "id"), seq)
         assert state.key_index == record.statement.key_index == cast("object", row["key_index"])
-        assert state.key == unhex(row, "signed_by")
+        key = signing_key(fold(raws[:seq]), record) if seq else state.key
+        assert key == unhex(row, "signed_by")
+        assert state.revoked == cast("object", row["revoked"])
         assert second.judge_key_event(REALM, raws[:seq], raws[seq]) == second.OK
         assert second.openssl_accepts(
             unhex(row, "signed_by"), b"folkmoot/1/sign" + record.id, record.signature
@@ -278,6 +289,26 @@ def test_both_readings_judge_what_may_come_next_in_a_key_log(row: Mapping[str, o
 
     assert ours == row["code"]
     assert second.judge_key_event(REALM, before, raw) == row["code"]
+
+
+@pytest.mark.parametrize("row", named_rows("identities.json", "forks"))
+def test_both_readings_judge_a_proof_that_a_key_log_forked(row: Mapping[str, object]) -> None:
+    log = [unhex(step, "wire") for step in rows("identities.json", "log")]
+    before, raw = log[: cast("int", row["after"])], unhex(row, "body")
+    state, last = fold(before), parse_record(REALM, before[-1])
+
+    def key_of(author: IdentityId, said: Statement, revealed: PublicKey | None) -> PublicKey | None:
+        follows = (author, said.prev, said.seq) == (state.identity, last.id, last.seq + 1)
+        return statement_key(state, said, revealed) if follows else None
+
+    try:
+        verify_fork(REALM, decode(raw, LogFork, what="vector"), key_of=key_of)
+        ours: str = second.OK
+    except PeerError as error:
+        ours = error.code
+
+    assert ours == row["code"]
+    assert second.judge_fork(REALM, before, raw) == row["code"]
 
 
 def test_the_second_reader_hashes_keys_as_the_log_commits_to_them() -> None:

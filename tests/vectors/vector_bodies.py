@@ -71,7 +71,7 @@ BALLOT = Ballot(
     reason=Reason.UNSOURCED,
     basis=Basis.RETRIEVAL,
     evidence=(fixed("evidence"),),
-    arguments=(fixed("argument 1"), fixed("argument 2")),
+    arguments=tuple(sorted((fixed("argument 1"), fixed("argument 2")))),
 )
 NOTE = Note(note="The second source is a copy of the first: « même texte ».")
 ARTIFACT = ArtifactText(
@@ -156,7 +156,7 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
         ),
         Kind.AGENT_SUBSCRIBE: (
             AgentSubscribe(
-                topics=("science/physics", "history"), keywords=("température",), on=False
+                topics=("history", "science/physics"), keywords=("température", "水"), on=False
             ),
             None,
         ),
@@ -241,7 +241,9 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
             LogFork(
                 author=fixed("author"),
                 a=SignedStatement(b"statement a", sign(fixed("seed"), b"a")),
-                b=SignedStatement(b"statement b", sign(fixed("seed"), b"b")),
+                b=SignedStatement(
+                    b"statement b", sign(fixed("next"), b"b"), public_key(fixed("next"))
+                ),
             ),
             None,
         ),

@@ -118,8 +118,11 @@ class SimAgent:
         return None
 
     def _may_not(self, one: Round) -> bool:
-        pin = one.pin
-        return self.agent not in pin.eligible.reviewers and self.agent not in pin.eligible.practice
+        """Tell without asking the door that this agent has no part in the open phase."""
+        may = one.pin.eligible
+        votes = self.agent in may.reviewers or self.agent in may.practice
+        # The author of an artifact does not vote on it, but it may answer.
+        return not votes and one.phase is not Phase.DELIBERATE
 
     def _act(self, view: View, now: Millis) -> Record | None:
         one = view.round

@@ -72,7 +72,7 @@ class GiveBlob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskHello:
-    """I have been away: how far are you, and what was the last that you heard of me?"""
+    """Ask a peer how far it is and what it has heard of me last; sent after a restart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +84,7 @@ class Hello:
 
 
 Letter: TypeAlias = (
-    Gossip
-    | Packet
-    | AskMissing
-    | GiveMissing
-    | AskRecords
-    | AskBlob
-    | GiveBlob
-    | AskHello
-    | Hello
+    Gossip | Packet | AskMissing | GiveMissing | AskRecords | AskBlob | GiveBlob | AskHello | Hello
 )
 
 

@@ -36,9 +36,7 @@ class Cut:
     def stops(self, sender: InstanceId, receiver: InstanceId, now: Millis) -> bool:
         """Tell whether a message sent now is stopped."""
         return (
-            self.start <= now < self.end
-            and sender in self.senders
-            and receiver in self.receivers
+            self.start <= now < self.end and sender in self.senders and receiver in self.receivers
         )
 
 
@@ -82,7 +80,9 @@ class Links:
         weather = self.weather
         line = weather.lines.get((sender, receiver), weather.line)
         lots = self._stream(sender, receiver)
-        first = self._arrival(sender, receiver, now + lots.between(line.shortest, line.longest), line)
+        first = self._arrival(
+            sender, receiver, now + lots.between(line.shortest, line.longest), line
+        )
         if now >= weather.good_from:
             return (first,)
         if any(cut.stops(sender, receiver, now) for cut in weather.cuts) or (
@@ -100,9 +100,7 @@ class Links:
             self._lots[sender, receiver] = lots
         return lots
 
-    def _arrival(
-        self, sender: InstanceId, receiver: InstanceId, at: Millis, line: Line
-    ) -> Millis:
+    def _arrival(self, sender: InstanceId, receiver: InstanceId, at: Millis, line: Line) -> Millis:
         if line.reorders:
             return at
         at = max(at, self._latest.get((sender, receiver), 0))

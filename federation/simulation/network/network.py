@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from federation.certificates import Verify
 from federation.core import InstanceId, Lots, Millis, PublicKey, Signature, short
@@ -28,12 +29,14 @@ from federation.simulation.network.monitors import Monitor, Violation
 from federation.simulation.network.node import SimNode
 from federation.simulation.network.timeline import Timeline
 
-LISTENER = Callable[[SimNode, fx.Tell], None]
+Listener: TypeAlias = Callable[[SimNode, fx.Tell], None]
 
 
 class Verdicts:
-    """A cache of signature checks that all instances of a process share: the same question has
-    the same answer everywhere, and asking libsodium once is what makes runs short.
+    """A cache of signature checks that all instances of a process share.
+
+    The same question has the same answer everywhere, and asking libsodium once is what makes
+    runs short.
     """
 
     def __init__(self) -> None:
@@ -114,7 +117,7 @@ class SimNetwork:
         self.censor = censor
         self.transcript = Transcript(keeps_lines=keeps_lines)
         self.counters: Counter[str] = Counter()
-        self.listeners: list[LISTENER] = []
+        self.listeners: list[Listener] = []
         self.lots = Lots(seed, "network")
         founding = community.founding
         conducts, clocks, policies = conducts or {}, clocks or {}, policies or {}
@@ -206,7 +209,7 @@ class SimNetwork:
             monitor.finish()
         self._judge()
 
-    def at(self, when: Millis, action: Callable[[], None]) -> None:
+    def at(self, when: Millis, action: Callable[[], object]) -> None:
         """Plan something for a virtual time."""
         self.timeline.at(when, action)
 

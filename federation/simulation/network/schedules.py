@@ -41,7 +41,7 @@ from federation.simulation.network.links import Cut, Line, Weather, partition
 from federation.simulation.network.network import SimNetwork
 from federation.simulation.network.watch import REVIEW, TIMING, is_at_rest, watched
 
-CHAOS: Final[Millis] = 2_500
+CHAOS: Final[Millis] = 3_000
 """How long the network is bad at most."""
 LONG: Final[Millis] = 30_000
 """Virtual time after which a run that should have come to rest has failed."""
@@ -97,7 +97,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         there.founding.agents[_agent(there, liar)], there.agents[_agent(there, liar)]
     ),
     "rolled-back": lambda _there, _liar, lots: RolledBack(
-        taken=lots.between(300, 1_000), lost=lots.between(1_000, 2_000), careless=lots.chance(500_000)
+        taken=lots.between(300, 1_000),
+        lost=lots.between(1_000, 2_000),
+        careless=lots.chance(500_000),
     ),
 }
 """Every kind of liar by name: built for a community, the liar's place, and a stream of draws."""
@@ -151,6 +153,8 @@ class Scenario:
     """When, whose clock, by how much."""
     proposals: tuple[tuple[Millis, int], ...]
     """When, and which agent."""
+    forced: bool = False
+    """The kind was asked for, not drawn."""
     picky: Ppm = 0
     """Of letters to one victim at a time, how many are dropped until links are good."""
 
@@ -169,6 +173,14 @@ class Scenario:
     def promises_progress(self) -> bool:
         """A quorum of honest members is left."""
         return self.kind is None or self.members > _THREE
+
+    @property
+    def replay(self) -> str:
+        """Give the command that repeats exactly this run and prints its transcript."""
+        kind = f" --kind {self.kind}" if self.forced else ""
+        return (
+            f"python -m benchmarks.simnet --seeds {self.seed} --n {self.members}{kind} --transcript"
+        )
 
     def __str__(self) -> str:
         """Say in one line what this is."""
@@ -202,10 +214,8 @@ def draw(seed: int, *, members: int | None = None, kind: str | None = "any") -> 
     # A liar among three that are available, or alone, may do what it likes: nothing is promised.
     may_lie = n > 1 and not available and lots.chance(900_000)
     chosen = kind if kind != "any" else drawn_kind if may_lie else None
-    there = community(
-        n, agents=max(5, n), three_available=available, timing=TIMING, review=REVIEW
-    )
-    end = lots.between(800, CHAOS)
+    there = community(n, agents=max(5, n), three_available=available, timing=TIMING, review=REVIEW)
+    end = lots.between(1_000, CHAOS)
     return Scenario(
         seed=seed,
         members=n,
@@ -215,14 +225,14 @@ def draw(seed: int, *, members: int | None = None, kind: str | None = "any") -> 
         weather=_weather(lots, there.founding.instances, end),
         clocks={place: lots.below(5_000) for place in range(n)},
         crashes=tuple(
-            (lots.below(end), lots.below(n), lots.between(50, 800))
-            for _ in range(lots.below(3))
+            (lots.below(end), lots.below(n), lots.between(50, 800)) for _ in range(lots.below(3))
         ),
         jumps=tuple(
             (lots.below(end), lots.below(n), lots.between(-400, 1_000))
             for _ in range(lots.below(2))
         ),
         proposals=((lots.between(10, 300), lots.below(len(there.homes))),),
+        forced=kind not in {"any", None},
         picky=lots.pick((0, 0, 300_000, 900_000)),
     )
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from federation.core import Millis
 
-Action: TypeAlias = Callable[[], None]
+Action: TypeAlias = Callable[[], object]
 
 
 class Timeline:

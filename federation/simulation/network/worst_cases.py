@@ -107,15 +107,21 @@ def two_faces(
     there = community(members, agents=5, timing=TIMING, review=REVIEW)
     halves = [
         {name for place, name in enumerate(there.founding.instances) if place and place in second},
-        {name for place, name in enumerate(there.founding.instances) if place and place not in second},
+        {
+            name
+            for place, name in enumerate(there.founding.instances)
+            if place and place not in second
+        },
     ]
     network = watched(
         there,
         seed=str(seed),
         weather=Weather(line=Line(longest=10), good_from=3_000),
         conducts={0: Twins(second)},
-        censor=lambda sent: any(sent.sender in one and sent.receiver in other for one, other in (halves, halves[::-1])),
-        demands_progress=members > 3,
+        censor=lambda sent: any(
+            sent.sender in one and sent.receiver in other for one, other in (halves, halves[::-1])
+        ),
+        demands_progress=members == len(four().instances),
         votes_needed=votes_needed,
     )
     network.start()

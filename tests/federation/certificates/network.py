@@ -45,6 +45,7 @@ from federation.certificates import (
     Want,
     WantPacket,
     WindowEnded,
+    contradiction,
     entry_bytes,
     entry_from_bytes,
     event_of,
@@ -92,6 +93,7 @@ class Auditor:
         default_factory=lambda: defaultdict(lambda: defaultdict(set))
     )
     sealed: dict[tuple[int, bytes], set[bytes]] = field(default_factory=lambda: defaultdict(set))
+    honest: dict[bytes, list[Heard]] = field(default_factory=lambda: defaultdict(list))
     fences: dict[bytes, int] = field(default_factory=dict)
     finals: dict[int, bytes] = field(default_factory=dict)
 
@@ -102,6 +104,10 @@ class Auditor:
             self.cosigned[body.fence][body.digest].add(heard.voice)
         if isinstance(body, Seal):
             self.sealed[body.fence, body.digest].add(heard.voice)
+        if honest:
+            for before in self.honest[heard.voice]:
+                assert contradiction(before, heard) is None, "an honest member contradicts itself"
+            self.honest[heard.voice].append(heard)
         if honest and isinstance(body, Fenced):
             assert body.fence >= self.fences.get(heard.voice, 0), "a signed fence fell"
             self.fences[heard.voice] = body.fence

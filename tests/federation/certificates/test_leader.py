@@ -1,3 +1,5 @@
+import pytest
+
 from federation.certificates import (
     Cosign,
     CutHolding,
@@ -6,15 +8,18 @@ from federation.certificates import (
     Heard,
     ListValue,
     Lock,
-    Missing,
     Part,
     PartKind,
     Propose,
+    Quorum,
     RecordsArrived,
     Sign,
     WakeAt,
     Want,
     blob_hash,
+    member,
+    membership,
+    proofs,
     value_digest,
 )
 from federation.certificates.leader import leads
@@ -22,6 +27,7 @@ from federation.certificates.messages import CutWitness
 from federation.certificates.proofs import lock_hash
 from federation.certificates.turn import Turn
 from federation.certificates.values import Value
+from tests.federation.certificates import hall as hall_of
 from tests.federation.certificates.hall import (
     PACE,
     CutDesk,
@@ -42,6 +48,7 @@ from tests.federation.certificates.hall import (
     voice,
     witness,
 )
+from tests.federation.certificates.usurpers import STOLEN_DIGEST, divided, usurped
 
 WHERE = pinned(4)
 A = name("a")
@@ -114,7 +121,6 @@ def test_it_fetches_what_it_needs_and_then_proposes() -> None:
     me.ends_window()
     me.hears(*[said(WHERE, who, witness(A)) for who in (1, 2, 3)])
 
-    assert isinstance(desk.fresh([]), object)
     assert not any(isinstance(one.body, Propose) for one in me.signed)
     desk.held.add(A)
     assert len(proposals(list(me.feed(RecordsArrived())))) == 1
@@ -241,4 +247,54 @@ def test_leading_goes_round() -> None:
     me.hears(said(WHERE, 1, promise(3)), said(WHERE, 2, promise(3)))
     assert me.state.fence == 3
     assert not leads(turn())
-    assert not isinstance(me.desk.fresh([]), Missing)
+
+
+# Leaders that lie. Each attack is harmless, and succeeds once the rule against it is taken away:
+# the second half shows that these tests can fail.
+
+
+@pytest.mark.parametrize("forge", [False, True])
+def test_a_later_leader_cannot_undo_what_an_earlier_fence_decided(*, forge: bool) -> None:
+    hall = usurped(forge=forge)
+    proposed = [
+        heard
+        for heard in hall.liar.heard.values()  # type: ignore[union-attr]
+        if isinstance(heard.body, Propose) and heard.body.digest == STOLEN_DIGEST
+    ]
+
+    assert len(proposed) == 1
+    assert hall.all_final
+    assert set(hall.auditor.finals.values()) != {STOLEN_DIGEST}
+    sealed = {key for key, voices in hall.auditor.sealed.items() if len(voices) >= 3}
+    assert 0 in {fence for fence, _ in sealed}
+
+
+def test_unchecked_promises_would_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(member, "promises_permit", lambda *_: member.Permit.LOCKED)
+
+    with pytest.raises(AssertionError, match="two"):
+        usurped(forge=False)
+
+
+def test_locks_without_proof_would_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proofs, "verify_lock", lambda *_, **__: None)
+
+    with pytest.raises(AssertionError, match="two"):
+        usurped(forge=True)
+
+
+def test_a_home_that_shows_two_lists_divides_nobody() -> None:
+    hall = divided(lambda: Quorum(n=4, f=1, q=3))
+
+    assert hall.all_final
+
+
+def test_a_smaller_quorum_would_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = Quorum(n=4, f=1, q=2)
+    monkeypatch.setattr(membership, "quorum", lambda *_, **__: small)
+    hall_of.pinned.cache_clear()
+    try:
+        with pytest.raises(AssertionError, match="two"):
+            divided(lambda: small)
+    finally:
+        hall_of.pinned.cache_clear()

@@ -1,49 +1,41 @@
-from dataclasses import replace
+"""The whole machine: alone against scripted events, and with others on a simulated network.
+
+Every run of the network also checks, through its auditor, that no fence has two locks, that there
+is one digest over all certificates anybody could show, that signed fences never fall, that no
+honest member contradicts itself, and that no proof of fault names one.
+"""
 
 import pytest
 
 from federation.certificates import (
     Certificate,
-    CertificatePacket,
     Cosign,
-    CutHolding,
     CutValue,
     FaultFound,
-    Final,
-    KeepCertificate,
     ListValue,
-    MessagePacket,
     Part,
     PartKind,
-    PartsPacket,
-    Promise,
-    Propose,
     Received,
     ReceivedCertificate,
     ReceivedParts,
     Seal,
     Send,
-    Wake,
     WakeAt,
     Want,
-    Wanted,
     blob_hash,
     part_address,
+    positions_from_blob,
     value_digest,
 )
-from federation.certificates.proofs import endorsements, lock_hash
+from federation.certificates.proofs import endorsements
 from federation.certificates.state import NEAR
 from federation.core import PeerError
 from tests.federation.certificates.hall import (
     PACE,
-    CutDesk,
     ListDesk,
     Seat,
     bodies,
     cut_slot,
-    index_of,
-    lock_of,
-    lock_part_of,
     name,
     pinned,
     promise,
@@ -55,9 +47,12 @@ from tests.federation.certificates.hall import (
     voice,
     witness,
 )
+from tests.federation.certificates.liar import Chaos
+from tests.federation.certificates.network import GOOD_AT, Hall
 
 WHERE = pinned(4)
 A = name("a")
+END = GOOD_AT + 30_000
 VALUE = ListValue(records=(A,))
 DIGEST = value_digest(slot(), VALUE)
 
@@ -81,16 +76,6 @@ def sends(actions: list[object]) -> list[Send]:
     return [one for one in actions if isinstance(one, Send)]
 
 
-def test_a_certificate_is_accepted_at_any_time_and_only_once() -> None:
-    me = seat()
-    proof = certificate(0, 2, 3)
-    actions = me.feed(ReceivedCertificate(certificate=proof))
-
-    assert actions == [KeepCertificate(certificate=proof), Final(certificate=proof)]
-    assert me.feed(ReceivedCertificate(certificate=certificate(1, 2, 3))) == []
-    assert me.state.certificate == proof
-
-
 def test_a_certificate_that_does_not_verify_changes_nothing() -> None:
     me = seat()
     before = me.state
@@ -98,124 +83,6 @@ def test_a_certificate_that_does_not_verify_changes_nothing() -> None:
         me.feed(ReceivedCertificate(certificate=certificate(0, 2), sender=voice(0)))
 
     assert me.state == before
-
-
-def test_after_the_end_every_message_of_another_is_answered_with_the_certificate() -> None:
-    me = final_seat()
-    packet = CertificatePacket(certificate=certificate(0, 2, 3))
-    late = said(WHERE, 2, witness(A))
-
-    for _ in range(2):
-        assert me.hears(late) == [Send(to=voice(2), packet=packet)]
-    assert me.feed(Received(heard=late, sender=voice(1))) == []
-    assert me.feed(Wanted(hashes=(DIGEST,), sender=voice(3))) == [Send(to=voice(3), packet=packet)]
-    assert me.ends_window() == []
-    assert me.feed(Wake()) == []
-    assert me.signed == []
-
-
-def test_a_cut_is_final_only_with_its_positions_and_hands_them_on() -> None:
-    where = pinned(4, cut_slot())
-    blob = Part(kind=PartKind.BLOB, content=b"\x90")
-    value = CutValue(number=5, tick=False, positions=blob_hash(b"\x90"), world=A, secrets=())
-    digest = value_digest(where.slot, value)
-    seals = tuple(seals_of(where, 0, digest, (0, 2, 3)))
-    proof = Certificate(slot=where.slot, value=value, fence=0, seals=endorsements(seals, 3))
-    holding = CutHolding(chains=b"\x90", tick=False, world=A, secret=A, next_hash=A)
-    me = Seat(where, 1, CutDesk(holding))
-
-    actions = me.feed(ReceivedCertificate(certificate=proof, sender=voice(0)))
-    (want,) = [one for one in actions if isinstance(one, Want)]
-    assert want.hashes == (blob_hash(b"\x90"),)
-    assert not me.state.is_final
-    # A second proof while the first waits changes nothing.
-    assert me.feed(ReceivedCertificate(certificate=proof, sender=voice(2))) == []
-    assert me.feed(ReceivedParts(parts=(blob,), sender=voice(0))) == [
-        KeepCertificate(certificate=proof, parts=(blob,)),
-        Final(certificate=proof, parts=(blob,)),
-    ]
-    assert me.feed(Wanted(hashes=(blob_hash(b"\x90"),), sender=voice(2))) == [
-        Send(to=voice(2), packet=CertificatePacket(certificate=proof, parts=(blob,)))
-    ]
-    at_once = Seat(where, 1, CutDesk(holding))
-    at_once.feed(ReceivedCertificate(certificate=proof, parts=(blob,)))
-    assert at_once.state.is_final
-
-
-def test_what_is_asked_for_and_held_is_handed_over() -> None:
-    me = seat()
-    heard = said(WHERE, 2, witness(A))
-    votes = [said(WHERE, who, Cosign(fence=0, digest=DIGEST)) for who in (0, 2, 3)]
-    me.hears(heard, *votes, parts=(value_part_of(WHERE, VALUE),))
-    lock = me.state.lock
-    assert lock is not None
-
-    asked = (heard.hash, DIGEST, lock_hash(lock), b"x" * 32)
-    assert me.feed(Wanted(hashes=asked, sender=voice(9))) == [
-        Send(to=voice(9), packet=MessagePacket(raw=heard.raw, signature=heard.signature)),
-        Send(
-            to=voice(9),
-            packet=PartsPacket(parts=(value_part_of(WHERE, VALUE), lock_part_of(lock))),
-        ),
-    ]
-    me.state = replace(me.state, locks={})
-    assert me.feed(Wanted(hashes=(lock_hash(lock),), sender=voice(9))) == [
-        Send(to=voice(9), packet=PartsPacket(parts=(lock_part_of(lock),)))
-    ]
-    assert me.feed(Wanted(hashes=(b"x" * 32,), sender=voice(9))) == []
-
-
-def test_the_chains_of_a_witness_are_handed_over() -> None:
-    where = pinned(4, cut_slot())
-    holding = CutHolding(chains=b"\x90", tick=False, world=A, secret=A, next_hash=A)
-    me = Seat(where, 1, CutDesk(holding))
-    me.ends_window()
-
-    assert me.feed(Wanted(hashes=(blob_hash(b"\x90"),), sender=voice(2))) == [
-        Send(
-            to=voice(2),
-            packet=PartsPacket(parts=(Part(kind=PartKind.BLOB, content=b"\x90"),)),
-        )
-    ]
-
-
-def test_my_latest_messages_are_repeated_until_the_slot_is_final() -> None:
-    me = seat()
-    me.ends_window()
-    votes = [said(WHERE, who, Cosign(fence=0, digest=DIGEST)) for who in (0, 2, 3)]
-    me.hears(*votes, parts=(value_part_of(WHERE, VALUE),))
-    me.hears(said(WHERE, 0, promise(1)), said(WHERE, 2, promise(1)))
-    lock = me.state.lock
-    assert lock is not None
-    by_body = {type(one.body): one for one in me.signed}
-    seen = sends(list(me.wakes_at(PACE.resend)))
-
-    assert [one.to for one in seen] == [None] * 3
-    packets = [one.packet for one in seen]
-    assert packets == [
-        MessagePacket(raw=one.raw, signature=one.signature, parts=parts)
-        for kind, parts in (
-            (type(witness()), ()),
-            (Seal, ()),
-            (Promise, (lock_part_of(lock), value_part_of(WHERE, VALUE))),
-        )
-        for one in [by_body[kind]]
-    ]
-    assert sends(list(me.wakes_at(PACE.resend + 1))) == []
-    assert len(sends(list(me.wakes_at(2 * PACE.resend)))) == 3
-
-
-def test_a_proposal_is_repeated_with_its_lock_and_value() -> None:
-    leader = index_of(WHERE.leader(5))
-    others = [who for who in range(4) if who != leader]
-    lock = lock_of(WHERE, 3, DIGEST, others)
-    me = Seat(WHERE, leader, ListDesk(WHERE, held={A}))
-    parts = (lock_part_of(lock), value_part_of(WHERE, VALUE))
-    me.hears(*[said(WHERE, who, promise(5, lock)) for who in others], parts=parts)
-    (mine,) = [one for one in me.signed if isinstance(one.body, Propose)]
-    packet = MessagePacket(raw=mine.raw, signature=mine.signature, parts=parts)
-
-    assert Send(to=None, packet=packet) in me.wakes_at(PACE.resend)
 
 
 def test_a_request_that_nobody_answers_goes_to_another() -> None:
@@ -318,25 +185,116 @@ def test_the_alarm_is_set_to_the_next_thing_to_do() -> None:
     assert WakeAt(at=PACE.resend) in me.wakes_at(2)
 
 
-def test_members_that_count_fences_apart_meet_again() -> None:
-    """Timers that no longer grow must not let members chase each other for ever."""
-    me = seat()
-    me.ends_window()
-    me.now = 10**7
-    me.hears(said(WHERE, 0, promise(40)), said(WHERE, 2, promise(40)))
-    me.hears(said(WHERE, 0, promise(41)))
-    start = me.now
-    assert me.state.fence == 40
-
-    # One member is a fence ahead; its timer waits there until q members have come.
-    assert bodies(me.wakes_at(start + (PACE.leader_timer << 10))) == [promise(41)]
-    assert me.state.fence_since is None
-    me.hears(said(WHERE, 2, promise(41)))
-    assert me.state.fence_since is not None
+def block(seed: int, size: int) -> range:
+    """Give each seed of the command line a block of seeds of its own."""
+    return range(seed * size, (seed + 1) * size)
 
 
-def test_somebody_without_a_voice_repeats_nothing() -> None:
-    me = Seat(WHERE, None)
-    me.hears(said(WHERE, 0, witness(A)))
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
+def test_everybody_ends_with_one_certificate_once_the_network_is_good(
+    n: int, simnet_seed: int
+) -> None:
+    for seed in block(simnet_seed, 8):
+        hall = Hall(n, seed, loss=0.35, crashes=0.02).run(END)
 
-    assert sends(list(me.wakes_at(PACE.resend))) == []
+        assert hall.all_final, f"seed {seed}"
+        assert len(set(hall.auditor.finals.values())) == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_a_crash_at_any_single_point_contradicts_nothing_and_stops_nothing(n: int) -> None:
+    calm = Hall(n, 0, loss=0, crashes=0).run(END)
+    for point in range(1, calm.points + 1):
+        hall = Hall(n, 0, loss=0, crashes=0, strike_at=point).run(END)
+
+        assert hall.all_final, f"point {point}"
+
+
+def test_three_operators_that_chose_availability_decide_without_one(simnet_seed: int) -> None:
+    for seed in block(simnet_seed, 8):
+        silent = seed % 3
+        hall = Hall(3, seed, who_lies=silent, available=True, crashes=0.02).run(END)
+
+        assert hall.all_final, f"seed {seed}"
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_too_few_members_decide_nothing_and_count_no_fences(n: int) -> None:
+    hall = Hall(n, 1, loss=0, crashes=0)
+    for who in range(hall.where.quorum.q - 1, n):
+        hall.peers[who].up = False
+    hall.run(50_000)
+
+    assert not hall.auditor.finals
+    assert all(fence <= 1 for fence in hall.auditor.fences.values())
+
+
+@pytest.mark.parametrize("n", [4, 7])
+def test_one_liar_neither_divides_nor_stops_the_others(n: int, simnet_seed: int) -> None:
+    for seed in block(simnet_seed, 15 if n == 4 else 6):
+        hall = Hall(n, seed, liar=Chaos, who_lies=seed % n, loss=(seed % 4) / 8, crashes=0.02).run(
+            END
+        )
+
+        assert hall.all_final, f"seed {seed}"
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_where_everybody_must_agree_a_liar_can_only_stop_the_others(
+    n: int, simnet_seed: int
+) -> None:
+    for seed in block(simnet_seed, 6):
+        Hall(n, seed, liar=Chaos, who_lies=seed % n, crashes=0.02).run(GOOD_AT)
+
+
+def test_what_all_honest_members_hold_in_time_is_in_the_list(simnet_seed: int) -> None:
+    for seed in block(simnet_seed, 6):
+        hall = Hall(4, seed, liar=Chaos, who_lies=seed % 4).run(END)
+        for peer in hall.peers.values():
+            certificate = peer.state.certificate
+            assert certificate is not None
+            assert isinstance(certificate.value, ListValue)
+            listed = set(certificate.value.records)
+
+            assert hall.common <= listed, f"seed {seed}"
+            assert listed <= hall.common | hall.rare, f"seed {seed}"
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_cuts_are_decided_by_the_same_machine(n: int, simnet_seed: int) -> None:
+    for seed in block(simnet_seed, 4):
+        hall = Hall(n, seed, loss=0.3, crashes=0.02, of=cut_slot()).run(END)
+        assert hall.all_final, f"seed {seed}"
+        for peer in hall.peers.values():
+            certificate = peer.state.certificate
+            assert certificate is not None
+            assert isinstance(certificate.value, CutValue)
+            blob = peer.state.blobs[certificate.value.positions]
+
+            assert positions_from_blob(blob)[name("author", 0)].seq == len(hall.common) - 1
+
+
+def test_a_member_that_is_shut_out_for_long_comes_back_and_ends_alike() -> None:
+    lonely = 2
+
+    def gate(sender: int, to: int, _: object) -> bool:
+        return hall.now > 20_000 or lonely not in {sender, to}
+
+    hall = Hall(4, 5, loss=0, crashes=0, gate=gate)
+    hall.run(20_000)
+    assert set(hall.auditor.finals) == {0, 1, 3}
+    hall.run(40_000)
+
+    assert hall.all_final
+
+
+def test_a_partition_without_quorum_on_either_side_heals() -> None:
+    def gate(sender: int, to: int, _: object) -> bool:
+        return hall.now > 30_000 or (sender < 2) == (to < 2)
+
+    hall = Hall(4, 5, loss=0, crashes=0, gate=gate)
+    hall.run(30_000)
+    assert not hall.auditor.finals
+    hall.run(60_000)
+
+    assert hall.all_final

@@ -16,7 +16,7 @@ from federation.core import Code, PeerError
 from tests import strategies
 from tests.vectors.spellings import NON_CANONICAL
 
-FIX = "encode with sorted keys, shortest forms, no floats and NFC text"
+FIX = "encode with sorted keys and sets, shortest forms, no floats and NFC text"
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,5 +1,7 @@
 """A list that means a set has one order; whoever breaks it learns where."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +37,5 @@ def test_exactly_the_one_spelling_is_accepted(items: list[bytes]) -> None:
     ],
 )
 def test_the_first_wrong_item_is_named(items: list[str], fault: str) -> None:
-    with pytest.raises(ValueError) as wrong:
+    with pytest.raises(ValueError, match=f"^{re.escape(fault)}$"):
         check_set("topics", items)
-
-    assert str(wrong.value) == fault

@@ -12,7 +12,9 @@ from federation.records.statement import SIGN_DOMAIN
 
 BALLOT = b"folkmoot/1/ballot"
 """Personalises a keyed hash, like the beacon's; not a domain of `digest`."""
-PREFIXES = sorted({*(domain.value for domain in Domain), SIGN_DOMAIN, BALLOT})
+SEED = b"folkmoot/1/seed/"
+"""The same, for seeds that are derived from one secret."""
+PREFIXES = sorted({*(domain.value for domain in Domain), SIGN_DOMAIN, BALLOT, SEED})
 SOURCES = sorted(Path(federation.__path__[0]).rglob("*.py"))
 
 

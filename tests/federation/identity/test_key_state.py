@@ -30,7 +30,15 @@ from federation.records import (
     RotateBy,
     verify_record,
 )
-from tests.builders import Chain, key_digest, named, person, propose, smallest
+from tests.builders import (
+    Chain,
+    key_digest,
+    named,
+    person,
+    propose,
+    signed_statement,
+    smallest,
+)
 
 DECLARE = AgentDeclare(family="f", provider="p", model="m")
 
@@ -229,23 +237,111 @@ def test_an_identity_rotates_only_so_often() -> None:
     state = after(chain)
 
     assert state.key_index == MOST_ROTATIONS
-    assert refusal(lambda: signing_key(state, chain.rotate()))[0] is Code.BAD_CHAIN
+    more = chain.rotate()
+    assert refusal(lambda: signing_key(state, more))[0] is Code.BAD_CHAIN
+    assert statement_key(state, more.statement, chain.key) is None
 
 
-@pytest.mark.parametrize("by", RevokeBy)
-def test_nothing_follows_a_revocation(by: RevokeBy) -> None:
-    chain = agent()
-    chain.revoke(by)
+def refused_after(chain: Chain, *records: Record) -> set[tuple[Code, str]]:
+    """Collect why each record may not come next, in its body or as a bare statement."""
     state = after(chain)
+    reasons = set()
+    for record in records:
+        reasons.add(refusal(lambda record=record: signing_key(state, record)))
+        half = signed_statement(record)
+        assert statement_key(state, record.statement, half.key) is None
+    return reasons
+
+
+def test_nothing_follows_a_revocation_by_the_recovery_key() -> None:
+    chain = agent()
+    chain.rotate()
+    chain.revoke(RevokeBy.RECOVERY)
+    state = after(chain)
+    nexts = (
+        chain.fork().say(DECLARE),
+        chain.fork().rotate(),
+        chain.fork().recover(),
+        chain.fork().revoke(),
+        chain.fork().revoke(RevokeBy.RECOVERY),
+    )
 
     assert state.revoked
-    assert state.nullifies is None
-    for record in (chain.fork().say(DECLARE), chain.fork().recover(), chain.fork().revoke()):
-        assert refusal(lambda record=record: signing_key(state, record)) == (
+    assert (state.revoked_by, state.nullifies) == (RevokeBy.RECOVERY, None)
+    assert refused_after(chain, *nexts) == {
+        (Code.BAD_CHAIN, "its identity was revoked earlier in this chain")
+    }
+
+
+def test_a_revocation_by_the_current_key_can_be_undone_by_recovery_and_by_nothing_else() -> None:
+    chain = agent()
+    chain.rotate()
+    chain.revoke(reason="the thief's")
+    state = after(chain)
+    nexts = (
+        chain.fork().say(DECLARE),
+        chain.fork().rotate(),
+        chain.fork().revoke(),
+        chain.fork().revoke(RevokeBy.RECOVERY),
+    )
+
+    assert state.revoked
+    assert state.revoked_by is RevokeBy.CURRENT
+    why = "its identity was revoked earlier in this chain"
+    why += ", and only a rotation by the recovery key may follow"
+    assert refused_after(chain, *nexts) == {(Code.BAD_CHAIN, why)}
+
+    rescue = chain.fork().recover()
+    half = signed_statement(rescue)
+    assert signing_key(state, rescue) == half.key
+    assert statement_key(state, rescue.statement, half.key) == half.key
+
+
+def test_an_identity_that_was_restored_goes_on_under_new_keys() -> None:
+    chain = agent()
+    chain.say(DECLARE)
+    chain.revoke(reason="the thief's")
+    chain.recover(disown_after=1)
+    chain.say(DECLARE)
+    state = after(chain)
+
+    assert not state.revoked
+    assert (state.revoked_by, state.nullifies, state.key_index) == (None, None, 1)
+    assert state.is_disowned(2)
+    assert state.next == key_digest(chain.upcoming)
+
+    chain.revoke(RevokeBy.RECOVERY, reason="retired")
+    assert after(chain).revoked
+
+
+def test_a_restoration_by_an_earlier_recovery_key_says_which_rotations_it_undoes() -> None:
+    chain = agent()
+    owners = chain.rescue
+    chain.rotate(reason="the thief's")
+    chain.revoke(reason="the thief's")
+    chain.rescue = owners
+    chain.recover()
+    state = after(chain)
+
+    assert not state.revoked
+    assert state.nullifies == 1
+
+
+def test_a_restoration_reveals_a_recovery_key_that_was_committed_to() -> None:
+    chain = agent()
+    chain.revoke(reason="the thief's")
+    state = after(chain)
+    guess = chain.fork()
+    guess.rescue = named("a thief's own key")
+    record = guess.recover()
+    passed_off = with_body(chain.fork().rotate(), by=RotateBy.RECOVERY)
+
+    for wrong in (record, passed_off):
+        assert refusal(lambda wrong=wrong: signing_key(state, wrong)) == (
             Code.BAD_CHAIN,
-            "its identity was revoked earlier in this chain",
+            "its key is not a committed recovery key",
         )
-    assert statement_key(state, chain.say(DECLARE).statement) is None
+        assert statement_key(state, wrong.statement, signed_statement(wrong).key) is None
 
 
 def test_a_revocation_by_the_recovery_key_is_signed_by_it() -> None:
@@ -321,20 +417,47 @@ def test_a_kind_that_is_not_in_the_table_may_come_from_any_role() -> None:
     assert statement_key(state, statement) == chain.key
 
 
-def test_a_bare_statement_has_a_key_unless_it_rotates() -> None:
+def test_a_bare_statement_has_the_current_key_or_the_committed_one_that_it_reveals() -> None:
+    chain = agent()
+    chain.rotate()
+    state = after(chain)
+    upcoming, rescue = public_key(chain.upcoming), public_key(chain.rescue)
+    first_rescue = public_key(chain.identity.recovery(0))
+    said, revoked = chain.fork().say(DECLARE).statement, chain.fork().revoke().statement
+    rotated = chain.fork().rotate().statement
+    stranger = public_key(named("stranger"))
+
+    assert statement_key(state, said) == chain.key
+    assert statement_key(state, revoked) == chain.key
+    for key in (rescue, first_rescue):
+        assert statement_key(state, revoked, key) == key
+    for key in (upcoming, rescue, first_rescue):
+        assert statement_key(state, rotated, key) == key
+
+    assert statement_key(state, rotated) is None
+    assert statement_key(state, rotated, chain.key) is None
+    assert statement_key(state, revoked, upcoming) is None
+    for statement in (said, revoked, rotated):
+        assert statement_key(state, statement, stranger) is None
+    for key in (chain.key, upcoming, rescue):
+        assert statement_key(state, said, key) is None
+
+
+def test_a_bare_statement_stands_under_the_key_index_of_its_place() -> None:
     chain = agent()
     state = after(chain)
+    upcoming = public_key(chain.upcoming)
+    said, rotated = chain.fork().say(DECLARE).statement, chain.fork().rotate().statement
 
-    assert statement_key(state, chain.fork().say(DECLARE).statement) == chain.key
-    assert statement_key(state, chain.fork().revoke().statement) == chain.key
-    assert statement_key(state, chain.fork().rotate().statement) is None
-
-    wrong_key = with_fields(chain.fork().say(DECLARE).statement, key_index=1)
-    assert statement_key(state, wrong_key) is None
+    assert statement_key(state, with_fields(said, key_index=1)) is None
+    assert statement_key(state, with_fields(rotated, key_index=0), upcoming) is None
+    assert statement_key(state, with_fields(rotated, key_index=2), upcoming) is None
 
 
 EVENTS = st.lists(
-    st.sampled_from(["say", "rotate", "recover", "late recovery"]), min_size=1, max_size=12
+    st.sampled_from(["say", "rotate", "recover", "late recovery", "restore"]),
+    min_size=1,
+    max_size=12,
 )
 
 
@@ -352,6 +475,9 @@ def test_every_honest_chain_verifies_and_keeps_every_key(events: list[str]) -> N
                 chain.rotate()
             case "recover":
                 chain.recover()
+            case "restore":
+                chain.revoke()
+                chain.recover()
             case _:
                 chain.rescue = first_recovery
                 chain.recover()
@@ -363,3 +489,4 @@ def test_every_honest_chain_verifies_and_keeps_every_key(events: list[str]) -> N
     assert state.keys == tuple(keys)
     assert len(state.recoveries) == len(keys) == 1 + sum(isinstance(b, Rotate) for b in bodies)
     assert state.identity == chain.id != NOBODY
+    assert not state.revoked

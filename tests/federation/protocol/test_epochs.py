@@ -8,15 +8,8 @@ from federation.protocol import World
 from federation.records import AgentDeclare, AgentSubscribe, Role
 from federation.review import AgentView
 from federation.trust import EvidenceKind
+from tests.federation.protocol.acts import EPOCH, next_tick
 from tests.federation.protocol.town import Town
-
-EPOCH = preset("test").timing.epoch
-
-
-def ticked(town: Town, count: int = 1) -> Town:
-    """Let time pass until every instance has counted some more epochs."""
-    goal = max(world.state.tick for world in town.live()) + count
-    return town.until(lambda now: all(world.state.tick >= goal for world in now.live()))
 
 
 def view(world: World, agent: bytes) -> AgentView:
@@ -60,7 +53,7 @@ def test_evidence_counts_at_the_tick_after_the_cut_that_ends_the_round() -> None
     assert world.state.tick == 0
     assert len(world.state.pending) == 1
     assert {agent.r for agent in world.state.agents.values()} == {500_000}
-    ticked(town)
+    next_tick(town)
 
     assert not world.state.pending
     right, wrong = (world.state.agents[town.agent(index)] for index in (1, 5))
@@ -82,7 +75,7 @@ def test_competence_and_weight_follow_agreement_at_the_tick() -> None:
         good = number % 2 == 0
         votes = {1: 1, 2: 1, 4: 1, 5: -1} if good else {1: -1, 2: -1, 4: -1, 5: 1}
         town.vote(town.propose(0, title=f"Claim {number}"), votes)
-    ticked(town, 2)
+    next_tick(town, 2)
     right, wrong, absent = (world.state.agents[town.agent(index)] for index in (1, 5, 3))
 
     assert right.competence > 700_000 > wrong.competence
@@ -93,7 +86,7 @@ def test_competence_and_weight_follow_agreement_at_the_tick() -> None:
 
 def test_a_founder_keeps_its_tier_until_it_has_shown_enough_itself() -> None:
     town = Town.of(1, 5)
-    ticked(town, 3)
+    next_tick(town, 3)
 
     assert {agent.tier for agent in town.world().state.agents.values()} == {2}
 
@@ -104,7 +97,7 @@ def test_tiers_are_lost_by_those_who_are_often_wrong() -> None:
     world = town.world()
     for number in range(3):
         town.vote(town.propose(0, title=f"Claim {number}"), {1: 1, 2: 1, 4: 1, 5: -1})
-    ticked(town, 2)
+    next_tick(town, 2)
 
     assert world.state.agents[town.agent(5)].tier == 0
     assert not view(world, town.agent(5)).reviewer
@@ -121,7 +114,7 @@ def test_the_weights_of_a_round_are_those_of_its_opening_cut() -> None:
     votes = {1: 1, 2: 1, 4: 1, 5: -1}
     for index, choice in votes.items():
         town.cast(index, opened, choice)
-    ticked(town)
+    next_tick(town)
 
     assert world.state.agents[town.agent(5)].weight < 700_000
     assert world.state.agents[town.agent(1)].weight > 700_000
@@ -146,7 +139,7 @@ def test_cut_members_sign_with_the_keys_of_the_last_tick() -> None:
 
     assert world.state.tick == 0
     assert world.state.cut_members is members
-    ticked(town)
+    next_tick(town)
 
     assert world.state.cut_members == members
     assert world.state.cut_members is not members
@@ -202,3 +195,16 @@ def test_cuts_between_ticks_move_no_reputation() -> None:
 
     assert world.state.cut == 3
     assert world.state.tick == 0
+
+
+def test_a_tick_needs_more_members_than_may_lie() -> None:
+    town = Town.of(4, 4)
+    town.ahead[town.founding.instances[0]] = 100 * EPOCH
+    for number in range(4):
+        town.propose(1, title=f"Claim {number}")
+        town.rest(1_000)
+
+    assert all(world.state.tick == 0 for world in town.live())
+    assert all(world.state.cut >= 3 for world in town.live())
+    town.rest(EPOCH)
+    assert {world.state.tick for world in town.live()} == {1}

@@ -1,10 +1,15 @@
-"""The certified world: what an empty one says, and who agrees in a slot."""
+"""The certified world: what an empty one says, who agrees in a slot, whose key is whose."""
+
+import pytest
 
 from federation.charter import charter_hash
-from federation.core import InstanceId, OperatorId
+from federation.core import Code, InstanceId, OperatorId
 from federation.crypto import Domain, digest, plain_hash
 from federation.protocol import FounderSpec, Founding, FoundingSpec, State, begin, found
 from federation.protocol.state import empty_state, members_of
+from federation.records import Role
+from tests.builders import Chain
+from tests.federation.protocol.acts import claim, is_forked, next_cut, next_tick, refused
 from tests.federation.protocol.town import Town, founding, keys, verify
 
 
@@ -87,3 +92,141 @@ def test_two_states_share_nothing_that_changes() -> None:
     assert not two.operators
     assert not two.next_hashes
     assert not two.tables.agents.rows()
+
+
+# Keys -----------------------------------------------------------------------------------------
+
+
+def test_after_a_rotation_by_the_next_key_the_agent_goes_on() -> None:
+    town = Town.of(1, 5)
+    world, pen = town.world(), town.pen(Role.AGENT, 0)
+    rotation, proposal = pen.rotate(), claim(pen)
+    town.arrive(world, rotation, proposal)
+    town.open_round(proposal)
+
+    identity = world.state.identities[pen.id]
+    assert (identity.keys.key_index, identity.keys.key) == (1, pen.key)
+    assert (identity.seq, identity.head) == (proposal.seq, proposal.id)
+    assert identity.key_ticks == (0, 0)
+
+
+def stolen(town: Town, owner: Chain, *, rotations: int = 1) -> Chain:
+    """Let a thief who has today's and tomorrow's key rotate; give the owner's way back.
+
+    The owner still has the recovery key that its inception committed to.
+    """
+    thief = owner.fork()
+    for number in range(rotations):
+        if number:
+            next_tick(town, 60)
+        town.arrive(town.world(), thief.rotate(reason="theft"))
+    back = thief.fork()
+    back.rescue = keys(town.seed, "agent", 0).recovery
+    return back
+
+
+@pytest.mark.parametrize(("ticks", "barred"), [(72, False), (73, True)])
+def test_a_recovery_counts_up_to_72_ticks_after_the_theft(ticks: int, barred: bool) -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    next_tick(town, 5)
+    back = stolen(town, town.pen(Role.AGENT, 0))
+    next_cut(town)
+    theft = world.state.identities[back.id].key_ticks[1]
+    assert theft == 5
+    next_tick(town, theft + ticks - world.state.tick)
+    town.arrive(world, back.recover())
+    claim_ = town.propose(1)
+    town.open_round(claim_)
+
+    assert world.state.tick == theft + ticks
+    assert world.state.identities[back.id].keys.key == back.key
+    assert is_forked(world, back.id) is barred
+
+
+def test_a_recovery_in_the_cut_of_the_theft_is_in_time_however_old_the_key_was() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    next_tick(town, 80)
+    back = stolen(town, town.pen(Role.AGENT, 0))
+    town.arrive(world, back.recover())
+    next_cut(town)
+
+    assert world.state.identities[back.id].keys.key_index == 2
+    assert not is_forked(world, back.id)
+
+
+def test_a_thief_who_rotates_again_does_not_win_time_for_the_owner() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    back = stolen(town, town.pen(Role.AGENT, 0), rotations=2)
+    next_tick(town, 20)
+    town.arrive(world, back.recover())
+    next_cut(town)
+
+    assert is_forked(world, back.id)
+
+
+def test_a_recovery_that_undoes_nothing_is_never_too_late() -> None:
+    town = Town.of(1, 5)
+    world, pen = town.world(), town.pen(Role.AGENT, 0)
+    next_tick(town, 80)
+    town.arrive(world, pen.recover(reason="lost"))
+    next_cut(town)
+
+    assert world.state.identities[pen.id].keys.key_index == 1
+    assert not is_forked(world, pen.id)
+
+
+def test_whoever_recovers_too_late_may_act_again_after_picking_its_branch() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    back = stolen(town, town.pen(Role.AGENT, 0))
+    next_tick(town, 75)
+    recovery = back.recover()
+    town.arrive(world, recovery)
+    next_cut(town)
+    assert is_forked(world, back.id)
+    town.arrive(world, back.rotate(picks=recovery.id))
+    next_cut(town)
+
+    assert not is_forked(world, back.id)
+
+
+def test_a_proposal_of_a_revoked_author_does_not_count() -> None:
+    town = Town.of(1, 5)
+    world, pen = town.world(), town.pen(Role.AGENT, 0)
+    proposal = claim(pen)
+    town.arrive(world, proposal, pen.revoke())
+    next_cut(town)
+
+    assert refused(world, proposal) is Code.NOT_ELIGIBLE
+    assert proposal.id not in world.state.artifacts
+
+
+def test_a_disowned_proposal_does_not_count() -> None:
+    town = Town.of(1, 5)
+    world, pen = town.world(), town.pen(Role.AGENT, 0)
+    theirs = claim(pen, "A thief's")
+    rotation = pen.rotate(disown_after=theirs.seq - 1)
+    mine = claim(pen, "Mine")
+    town.arrive(world, theirs, rotation, mine)
+    next_cut(town)
+
+    assert refused(world, theirs) is Code.NOT_ELIGIBLE
+    assert refused(world, mine) is None
+    assert mine.id in world.state.artifacts
+
+
+def test_disowning_what_a_cut_has_opened_changes_nothing() -> None:
+    town = Town.of(1, 5)
+    world, pen = town.world(), town.pen(Role.AGENT, 0)
+    theirs = claim(pen)
+    town.arrive(world, theirs)
+    opened = town.open_round(theirs)
+    town.arrive(world, pen.rotate(disown_after=theirs.seq - 1))
+    next_cut(town)
+
+    assert opened in world.rounds
+    assert theirs.id in world.state.artifacts
+    assert refused(world, theirs) is None

@@ -114,6 +114,8 @@ class Town:
     told: list[tuple[Millis, InstanceId, str, bytes]] = field(default_factory=list)
     refused: list[tuple[InstanceId, str]] = field(default_factory=list)
     down: set[InstanceId] = field(default_factory=set)
+    ahead: dict[InstanceId, Millis] = field(default_factory=dict)
+    """How far the clock of an instance is ahead of the town's."""
     stored: dict[InstanceId, list[fx.Effect]] = field(default_factory=dict)
     _queue: list[tuple[Millis, int, Callable[[], None]]] = field(default_factory=list)
     _count: int = 0
@@ -351,7 +353,8 @@ class Town:
     def _run(self, world: World, event: inputs.Input) -> None:
         assert world.me is not None
         if world.me.instance not in self.down:
-            self._perform(world.me.instance, step(world, event, self.now))
+            now = self.now + self.ahead.get(world.me.instance, 0)
+            self._perform(world.me.instance, step(world, event, now))
 
     def _send(self, to: InstanceId, event: inputs.Input) -> None:
         self._later(LATENCY, lambda: self._run(self.worlds[to], event))
@@ -361,7 +364,7 @@ class Town:
         for effect in effects:
             match effect:
                 case fx.WakeAt():
-                    span = max(effect.at - self.now, 1)
+                    span = max(effect.at - self.now - self.ahead.get(me, 0), 1)
                     self._later(span, lambda: self._run(self.worlds[me], inputs.Wake()))
                 case fx.Relay():
                     for peer in peers:
@@ -390,7 +393,7 @@ class Town:
     def _reconcile(self, me: InstanceId, voice: InstanceId, slot: bytes) -> None:
         if voice in self.down or me in self.down or voice == me:
             return
-        began = self.now
+        began = self.now + self.ahead.get(me, 0)
         self._fetch(me, voice)
         self._fetch(voice, me)
         self._send(me, inputs.Reconciled(slot=slot, voice=voice, began=began))

@@ -45,7 +45,8 @@ KEY = public_key(named("key"))
 
 def rewrap(record: Record, *, body: bytes | None = None, text: bytes | None = None) -> bytes:
     """Write a record's parts again with another body or text, signed as before."""
-    return encode([record.statement_raw, body or record.body_raw, text, record.signature])
+    body = record.body_raw if body is None else body
+    return encode([record.statement_raw, body, text, record.signature])
 
 
 @given(strategies.records())

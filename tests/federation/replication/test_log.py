@@ -483,3 +483,19 @@ def test_a_statement_has_a_key_only_behind_its_author_s_stored_record() -> None:
     assert log.key_of(alice.id, next_one, below=alice.head.id) == alice.key
     assert log.key_of(alice.id, on_left) == alice.key
     assert log.key_of(alice.id, on_left, below=alice.head.id) is None
+
+
+def test_a_revealed_key_is_checked_against_the_digests_behind_its_statement() -> None:
+    alice = agent()
+    alice.say(declare("a"))
+    left = alice.fork()
+    rotation, sibling = left.rotate(), alice.say(declare("b"))
+    revealed = left.key
+    log = filled([*alice.records, rotation])
+
+    assert log.key_of(alice.id, rotation.statement) is None
+    assert log.key_of(alice.id, rotation.statement, revealed) == revealed
+    assert log.key_of(alice.id, rotation.statement, alice.key) is None
+    assert log.key_of(alice.id, rotation.statement, revealed, below=alice.head.id) == revealed
+    assert log.key_of(alice.id, left.rotate().statement, left.key, below=alice.head.id) is None
+    assert verify_fork(REALM, fork_proof(rotation, sibling), key_of=log.key_of).seq == 2

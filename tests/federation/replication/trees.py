@@ -2,12 +2,16 @@
 
 from hypothesis import strategies as st
 
-from federation.records import AgentDeclare, Record, RevokeBy, Role
+from federation.records import AgentDeclare, Record, Revoke, RevokeBy, Role
 from tests.builders import Chain, argue, named, person
 
 Step = tuple[int, int, str]
 """(author, which of the author's earlier pens to write after, what to write)."""
-OPS = ("say", "say", "say", "argue", "argue", "rotate", "recover", "old recovery", "revoke")
+OPS = (
+    *("say", "say", "say", "argue", "argue"),
+    *("rotate", "recover", "old recovery", "revoke", "revoke", "end"),
+)
+RESTORES = ("recover", "old recovery")
 AUTHORS = 2
 ROUND = named("round")
 
@@ -48,11 +52,13 @@ class Grove:
             case "old recovery":
                 pen.rescue = pen.identity.recovery(0)
                 pen.recover(reason=tag)
-            case _:
+            case "revoke":
                 pen.revoke(RevokeBy.CURRENT, reason=tag)
+            case _:
+                pen.revoke(RevokeBy.RECOVERY, reason=tag)
         pens.append(pen)
         self.records.append(pen.head)
-        if before.head.id in self.accepted and before.head.kind != "identity.revoke":
+        if before.head.id in self.accepted and _may_follow(before.head, op):
             self.accepted.add(pen.head.id)
         return pen.head
 
@@ -60,6 +66,12 @@ class Grove:
         for step in steps:
             self.write(step)
         return self.records
+
+
+def _may_follow(record: Record, op: str) -> bool:
+    if not isinstance(record.body, Revoke):
+        return True
+    return record.body.by is RevokeBy.CURRENT and op in RESTORES
 
 
 def ancestors(records: list[Record]) -> dict[bytes, list[bytes]]:

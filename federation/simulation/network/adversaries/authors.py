@@ -163,9 +163,7 @@ class DoubleVoter(_Bad):
             ),
             sealed=body.sealed,
         )
-        self.said = _after(
-            world, self._agent, (record.seq - 1, record.prev), twin, self._signer
-        )
+        self.said = _after(world, self._agent, (record.seq - 1, record.prev), twin, self._signer)
         return self.said
 
 
@@ -197,5 +195,3 @@ def _after(
         prev=prev,
         at=0,
     )
-
-

@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from federation.certificates import (
+    Cosign,
     Endorsement,
     ListValue,
     ListWitness,
@@ -18,10 +19,10 @@ from federation.certificates import (
     Promise,
     Propose,
     RoundSlot,
+    Seal,
     slot_key,
     value_digest,
 )
-from federation.certificates.member import timer_of
 from federation.certificates.proofs import lock_bytes, lock_hash
 from federation.core import Digest, InstanceId, Millis
 from federation.simulation.network.adversaries.liar import (
@@ -60,11 +61,17 @@ class LockIgnorer(Liar):
     def says(
         self, node: "SimNode", to: InstanceId, packet: Packet, spoken: Spoken
     ) -> Packet | None:
-        """Hold back honest proposals above fence 0."""
+        """Hold back what the core says at the fences that it leads above 0."""
         del to
         self._gather(node, spoken)
         body = spoken.heard.body
-        return None if isinstance(body, Propose) and body.fence > 0 else packet
+        leads = (
+            isinstance(body, Propose | Cosign | Seal)
+            and isinstance(spoken.slot, RoundSlot)
+            and body.fence > 0
+            and spoken.pinned.leader(body.fence) == node.instance
+        )
+        return None if leads else packet
 
     def _gather(self, node: "SimNode", spoken: Spoken) -> None:
         body, pinned, voice = spoken.heard.body, spoken.pinned, spoken.heard.voice
@@ -91,9 +98,19 @@ class LockIgnorer(Liar):
             promises=self.promised(pinned, fence),
             lock=None,
         )
-        packet = self.lie(node, pinned, body, (value_part_of(pinned.slot, wish),))
-        for peer in node.peers:
-            self.whisper(node, peer, packet)
+        self.press(node, pinned, body, (value_part_of(pinned.slot, wish),))
+
+    def press(
+        self, node: "SimNode", pinned: Pinned, proposal: Propose, parts: tuple[Part, ...]
+    ) -> None:
+        """Propose, cosign and seal in one breath."""
+        fence, wish = proposal.fence, proposal.digest
+        packets = [self.lie(node, pinned, proposal, parts)]
+        packets += [self.lie(node, pinned, Cosign(fence=fence, digest=wish))]
+        packets += [self.lie(node, pinned, Seal(fence=fence, digest=wish))]
+        for packet in packets:
+            for peer in node.peers:
+                self.whisper(node, peer, packet)
 
     def promised(self, pinned: Pinned, fence: int) -> tuple[Digest, ...]:
         """Name q promises for a fence."""
@@ -125,9 +142,7 @@ class LockInventor(LockIgnorer):
             promises=self.promised(pinned, fence),
             lock=lock_hash(lock),
         )
-        packet = self.lie(node, pinned, body, parts)
-        for peer in node.peers:
-            self.whisper(node, peer, packet)
+        self.press(node, pinned, body, parts)
 
 
 def invented_lock(pinned: Pinned, fence: int) -> tuple[Lock, tuple[Part, ...]]:
@@ -137,9 +152,7 @@ def invented_lock(pinned: Pinned, fence: int) -> tuple[Lock, tuple[Part, ...]]:
     lock = Lock(
         fence=fence,
         digest=value_digest(pinned.slot, wish),
-        cosigns=tuple(
-            Endorsement(voice=voice, counter=0, signature=bytes(64)) for voice in voices
-        ),
+        cosigns=tuple(Endorsement(voice=voice, counter=0, signature=bytes(64)) for voice in voices),
     )
     part = Part(kind=PartKind.LOCK, content=lock_bytes(lock))
     return lock, (part, value_part_of(pinned.slot, wish))
@@ -173,7 +186,7 @@ class StallingLeader(Liar):
         body = spoken.heard.body
         if not isinstance(body, Propose):
             return packet
-        timer = timer_of(body.fence, node.founding.charter.timing.leader_timer)
+        timer = node.founding.charter.timing.leader_timer << min(body.fence, 10)
         node.host.timeline.after(
             max(timer - self._margin, 0), lambda: self.whisper(node, to, packet)
         )

@@ -120,8 +120,4 @@ class LateFeeder(Liar):
         window = one.pin.charter.review.commit if one else 0
         victim = node.founding.instances[self._victim]
         when = node.clock.when(started + window - self._margin)
-        node.host.timeline.at(
-            when, lambda: self.whisper(node, victim, Gossip(records=(record,)))
-        )
-
-
+        node.host.timeline.at(when, lambda: self.whisper(node, victim, Gossip(records=(record,))))

@@ -74,9 +74,7 @@ def read(raw: bytes) -> Said:
     assert isinstance(step, str)  # noqa: S101 # signed messages have this shape
     assert isinstance(voice, bytes)  # noqa: S101 # the same
     assert isinstance(counter, int)  # noqa: S101 # the same
-    return Said(
-        step=step, slot=encode(slot), voice=voice, counter=counter, rest=tuple(rest)
-    )
+    return Said(step=step, slot=encode(slot), voice=voice, counter=counter, rest=tuple(rest))
 
 
 class Votes(Monitor):

@@ -1,8 +1,13 @@
-"""Compares worlds: nodes at one cut have one digest, whatever they saw in which order."""
+"""Compares worlds: nodes at one cut have one digest, whatever they saw in which order.
 
+At every cut and at the end each honest world must also keep the invariants of `protocol`.
+"""
+
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from federation.core import Digest
+from federation.protocol.invariants import broken, disagreements
 from federation.simulation.network.monitors.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -17,7 +22,12 @@ class Worlds(Monitor):
         super().__init__()
         self.digests: dict[int, tuple[Digest, Digest]] = {}
         """Per cut the digests of its value and of the world."""
+        self._honest: list[SimNode] = []
         self._reached: dict[tuple[bytes, int], int] = {}
+
+    def begun(self, nodes: Sequence["SimNode"]) -> None:
+        """Find out who is honest."""
+        self._honest = [node for node in nodes if node.conduct.is_honest]
 
     def stepped(self, node: "SimNode") -> None:
         """Compare an honest node that has reached another cut."""
@@ -37,3 +47,11 @@ class Worlds(Monitor):
             self.broke("two cuts of one number", f"cut {world.state.cut} on {node.name}")
         elif known != seen:
             self.broke("worlds differ at one cut", f"cut {world.state.cut} on {node.name}")
+        for wrong in broken(world):
+            self.broke("an invariant is broken", f"{wrong} on {node.name}")
+
+    def finish(self) -> None:
+        """Check every honest world, and all of them against each other."""
+        worlds = [node.world for node in self._honest if node.world is not None]
+        for wrong in [*(one for world in worlds for one in broken(world)), *disagreements(worlds)]:
+            self.broke("an invariant is broken", wrong)

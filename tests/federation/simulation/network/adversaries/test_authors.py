@@ -1,0 +1,77 @@
+from federation.certificates import Phase
+from federation.core import AgentId
+from federation.protocol import Keys
+from federation.records import Commit, Kind, Rotate
+from federation.review import box
+from federation.simulation.network.adversaries import (
+    Disowner,
+    DoubleVoter,
+    LateForker,
+    LateVoter,
+)
+from tests.simnet.eavesdrop import comes_to_rest, four, with_liar
+
+
+def bad_agent() -> tuple[AgentId, Keys]:
+    """The agent of instance 1."""
+    there = four()
+    place = there.homes.index(1)
+    return there.founding.agents[place], there.agents[place]
+
+
+def test_a_disowner_rotates_and_disowns_everything_once_the_box_is_shut() -> None:
+    conduct = Disowner(four().instances[1])
+    network, _ = with_liar(conduct, place=1)
+
+    assert comes_to_rest(network)
+    assert conduct.disowned is not None
+    body = conduct.disowned.body
+    assert isinstance(body, Rotate)
+    assert body.disown_after == 0
+    for world in network.worlds:
+        assert conduct.disowned.id in world.log
+
+
+def test_a_late_voter_copies_the_first_reveal_that_it_can_read() -> None:
+    conduct = LateVoter(*bad_agent())
+    network, _ = with_liar(conduct, place=1)
+
+    assert comes_to_rest(network)
+    assert conduct.said is not None
+    assert isinstance(conduct.said.body, Commit)
+    for world in network.worlds:
+        (one,) = world.rounds.values()
+        assert conduct.said.id in world.log
+        assert conduct.said.id not in {record.id for record in box(one.finals)}
+
+
+def test_a_late_forker_shows_a_second_branch_after_the_decision() -> None:
+    conduct = LateForker(*bad_agent())
+    network, _ = with_liar(conduct, place=1)
+    assert comes_to_rest(network)
+    network.run_until(network.now + 3_000)
+
+    assert conduct.said is not None
+    for world in network.worlds:
+        assert world.log.is_forked(conduct.said.author)
+        assert Phase.DECIDE in next(iter(world.rounds.values())).finals
+        assert world.log.by_kind(Kind.LOG_FORK)
+
+
+def test_a_double_voter_shows_two_commitments_of_one_place() -> None:
+    conduct = DoubleVoter(*bad_agent())
+    network, _ = with_liar(conduct, place=1)
+
+    assert comes_to_rest(network)
+    assert conduct.said is not None
+    assert all(world.log.is_forked(conduct.said.author) for world in network.worlds)
+
+
+def test_a_liar_that_is_down_does_nothing() -> None:
+    network, _ = with_liar(Disowner(four().instances[1]), place=1)
+    node = network.node(1)
+    node.world = None
+    for conduct in (Disowner(four().instances[1]), LateForker(*bad_agent())):
+        conduct.pulse(node)
+
+        assert getattr(conduct, "said", None) is None

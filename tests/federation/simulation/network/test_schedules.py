@@ -1,0 +1,91 @@
+import pytest
+
+from federation.core import Lots
+from federation.simulation.network.monitors import Violation
+from federation.simulation.network.schedules import KINDS, build, draw, finish, run
+from federation.simulation.network.watch import REVIEW, TIMING
+from federation.simulation.network.community import community
+
+
+def test_a_scenario_is_a_function_of_its_seed() -> None:
+    assert draw(17) == draw(17)
+    assert draw(17) != draw(18)
+
+
+def test_scenarios_of_many_seeds_hold_every_number_of_operators_and_every_kind_of_liar() -> None:
+    drawn = [draw(seed) for seed in range(300)]
+
+    assert {one.members for one in drawn} == {1, 2, 3, 4, 7}
+    assert {one.kind for one in drawn} == {None, *KINDS}
+    assert {one.three_available for one in drawn if one.members == 3} == {True, False}
+    assert any(one.crashes for one in drawn)
+    assert any(one.jumps for one in drawn)
+    assert any(one.weather.cuts for one in drawn)
+    assert any(one.picky for one in drawn)
+
+
+def test_nobody_lies_where_nothing_is_promised() -> None:
+    drawn = [draw(seed) for seed in range(300)]
+
+    assert all(one.kind is None for one in drawn if one.members == 1 or one.three_available)
+
+
+def test_progress_is_promised_to_the_honest_and_to_four_and_more() -> None:
+    drawn = [draw(seed) for seed in range(300)]
+
+    assert all(one.promises_progress for one in drawn if one.kind is None or one.members >= 4)
+    assert not any(one.promises_progress for one in drawn if one.kind and one.members < 4)
+
+
+def test_members_and_kind_can_be_fixed_without_changing_anything_else() -> None:
+    free = draw(23)
+    same = draw(23, members=free.members)
+
+    assert same == free
+    assert draw(23, members=4, kind="twins").kind == "twins"
+    assert draw(23, members=4, kind=None).kind is None
+    assert draw(23, members=1, kind="twins").kind is None
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_every_kind_of_liar_can_be_built(name: str) -> None:
+    there = community(4, agents=5, timing=TIMING, review=REVIEW)
+    liar = KINDS[name](there, 2, Lots(name))
+
+    assert not liar.is_honest
+
+
+def test_the_same_scenario_runs_the_same_way_twice() -> None:
+    first, again = run(draw(5, members=4)), run(draw(5, members=4), keeps_lines=True)
+
+    assert first == again
+    assert first.at_rest
+    assert first.events > 100
+
+
+def test_a_run_without_promised_progress_is_watched_for_its_time() -> None:
+    scenario = draw(3, members=2, kind="selective-leader")
+    outcome = run(scenario)
+
+    assert outcome.ended <= scenario.weather.good_from + 3_000
+
+
+def test_a_scenario_tells_how_to_repeat_it() -> None:
+    scenario = draw(17, members=4, kind="twins")
+
+    assert str(scenario).startswith("seed 17: n = 4, twins at i")
+    assert "--seeds 17 --n 4 --kind twins" in scenario.replay
+    assert "--kind" not in draw(17).replay
+    assert "all honest" in str(draw(17, members=4, kind=None))
+    assert "available" in str(
+        next(one for one in map(draw, range(100)) if one.three_available)
+    )
+
+
+def test_what_is_found_names_the_seed() -> None:
+    scenario = draw(2, members=1)
+    network = build(scenario)
+    network.monitors[0].broke("a rule", "a detail")
+
+    with pytest.raises(Violation, match="seed 2"):
+        finish(network, scenario)
