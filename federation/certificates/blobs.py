@@ -2,8 +2,9 @@
 
 *Chains*: canonical `[[author, [[ids at p+1], [ids at p+2], …]]…]` by author, where p is the
 author's position in the last cut. More than one id at a place is a fork. *Positions*: canonical
-`[[author, seq, head]…]` by author: the last record of every chain that the cut contains. Both
-travel as blobs because they grow with the log (design: federation, witness of a cut).
+`[[author, seq, head]…]` by author, for the authors that moved since the cut before: the slot names
+that cut by its digest, so the moves fix all positions, and a cut costs what changed. Both travel
+as blobs because they grow with the log (design: federation, witness of a cut).
 """
 
 import hashlib
@@ -101,7 +102,7 @@ def chains_from_blob(blob: bytes) -> Chains:
 
 
 def positions_blob(positions: Positions) -> bytes:
-    """Encode the positions of a cut."""
+    """Encode the positions of a cut: of the authors that moved since the cut before."""
     return encode(
         [(author, positions[author].seq, positions[author].head) for author in sorted(positions)]
     )

@@ -98,8 +98,8 @@ def _advanced(
     entry: Callable[[RecordId], Entry | None],
     last: Positions,
 ) -> tuple[Positions, set[RecordId]]:
-    """Carry every author as far as the views allow; also tell which records are not held."""
-    positions = dict(last)
+    """Carry authors as far as the views allow: those that move, and which records are missing."""
+    positions: dict[IdentityId, Position] = {}
     missing: set[RecordId] = set()
     for author in sorted({author for view in views for author in view}):
         start = last.get(author)
@@ -118,7 +118,7 @@ def _advanced(
                 elif found.author == author and found.seq == place:
                     held[record] = found
         end = _run(start, held)
-        if end is not None:
+        if end is not None and end != start:
             positions[author] = end
     return positions, missing
 

@@ -218,7 +218,7 @@ def begun(instances: int, victim: int, stop: int) -> Life:
 @given(
     instances=st.sampled_from([1, 2, 3, 4]),
     victim=st.integers(0, 3),
-    stop=st.integers(0, 420),
+    stop=st.integers(0, 230),
     pause=st.integers(0, 3_000),
 )
 def test_an_instance_that_stops_between_any_two_effects_goes_on_as_if_it_had_not(
@@ -251,7 +251,7 @@ def test_an_instance_that_stops_between_any_two_effects_goes_on_as_if_it_had_not
 @given(
     victim=st.integers(0, 3),
     stop=st.integers(0, 5_000),
-    drop=st.integers(0, 60),
+    drop=st.integers(0, 95),
     pause=st.integers(0, 3_000),
 )
 def test_an_instance_that_lost_the_end_of_its_store_contradicts_nothing_that_it_sent(
