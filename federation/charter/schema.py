@@ -139,7 +139,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Time for drawn arbiters to rule; 0 decides by sign (§3.2.3)."""
     deadline: Period
     """Age at which a round not yet committed is void (deployment 24 h)."""
-    list_most: Annotated[int, Meta(ge=1, le=1_000, extra={"unit": "count"})]
+    list_most: Annotated[int, Meta(ge=1, le=900, extra={"unit": "count"})]
     """Commitments one certificate can list (Folkmoot)."""
     arguments_each: Number
     """Arguments that count per agent and round (Folkmoot)."""

@@ -178,7 +178,7 @@ def test_a_recovery_that_undoes_nothing_is_never_too_late() -> None:
     assert not is_forked(world, pen.id)
 
 
-def test_whoever_recovers_too_late_may_act_again_after_picking_its_branch() -> None:
+def test_whoever_recovers_too_late_cannot_settle_it_by_a_pick_of_its_own() -> None:
     town = Town.of(1, 5)
     world = town.world()
     back = stolen(town, town.pen(Role.AGENT, 0))
@@ -190,7 +190,7 @@ def test_whoever_recovers_too_late_may_act_again_after_picking_its_branch() -> N
     town.arrive(world, back.rotate(picks=recovery.id))
     next_cut(town)
 
-    assert not is_forked(world, back.id)
+    assert is_forked(world, back.id)
 
 
 def test_a_proposal_of_a_revoked_author_does_not_count() -> None:
