@@ -14,7 +14,7 @@ import random
 import pytest
 from hypothesis import HealthCheck, settings
 
-QUICK_SEEDS = "3"
+QUICK_SEEDS = "300"
 """How many seeds a simulated network gets when nobody asks for more."""
 
 settings.register_profile(

@@ -7,7 +7,7 @@ list, nobody honest blamed, equal worlds at equal cuts, and slots that certify i
 import pytest
 
 from federation.artifacts import State
-from federation.certificates import CutSlot, Phase, slot_from_plain
+from federation.certificates import Cosign, CutSlot, Phase, slot_from_plain
 from federation.codec import decode_plain
 from federation.core import InstanceId
 from federation.records import Commit, Kind, LogFault
@@ -32,8 +32,11 @@ from federation.simulation.network.adversaries import (
     StallingLeader,
     Twins,
 )
+from federation.simulation.network.adversaries.liar import Liar, Spoken
 from federation.simulation.network.adversaries.promisers import FAR
+from federation.simulation.network.letters import Packet
 from federation.simulation.network.network import SimNetwork
+from federation.simulation.network.node import SimNode
 from federation.simulation.network.watch import is_at_rest, watched
 from federation.simulation.network.worst_cases import shown_to_one, two_faces
 from tests.simnet.eavesdrop import comes_to_rest, four, with_liar
@@ -269,26 +272,32 @@ def test_a_fork_proof_that_is_filed_after_the_decision_changes_no_list() -> None
 def test_a_voter_with_two_commitments_at_one_place_of_its_chain_splits_nobody() -> None:
     there = four()
     agent = there.homes.index(1)
-    network, _ = with_liar(
-        DoubleVoter(there.founding.agents[agent], there.agents[agent]), place=1
-    )
+    network, _ = with_liar(DoubleVoter(there.founding.agents[agent], there.agents[agent]), place=1)
 
     assert comes_to_rest(network)
     assert len(lists_of(network, Phase.COMMIT)) == 1
 
 
-def test_the_proof_of_fault_names_the_member_with_two_faces_and_reaches_the_log() -> None:
-    liar = four().founding.instances[0]
-    named: set[InstanceId] = set()
-    proofs = 0
-    for seed in range(4):
-        network = two_faces(seed, second=frozenset({3}))
-        network.run_until(lambda network=network: network.now > 3_000 and is_at_rest(network))  # type: ignore[misc]
-        for world in network.worlds:
-            proofs += sum(
-                isinstance(record.body, LogFault) for record in world.log.by_kind(Kind.LOG_FAULT)
-            )
-            named |= world.denounced
+class Contradicting(Liar):
+    """Says two different things to everybody at once."""
 
-    assert named == {liar}
-    assert proofs > 0
+    def says(self, node: SimNode, to: InstanceId, packet: Packet, spoken: Spoken) -> Packet | None:
+        body = spoken.heard.body
+        if isinstance(body, Cosign):
+            other = Cosign(fence=body.fence, digest=bytes(32))
+            self.whisper(node, to, self.lie(node, spoken.pinned, other))
+        return packet
+
+
+@PLACES
+def test_the_proof_of_fault_names_the_liar_and_reaches_every_log(place: int) -> None:
+    liar = four().founding.instances[place]
+    network, _ = with_liar(Contradicting(), place=place)
+
+    assert comes_to_rest(network)
+    for world in network.worlds:
+        proofs = world.log.by_kind(Kind.LOG_FAULT)
+        assert proofs
+        assert all(isinstance(record.body, LogFault) for record in proofs)
+        assert world.denounced <= {liar}
+    assert any(world.denounced for world in network.worlds)

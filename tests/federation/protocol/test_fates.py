@@ -91,7 +91,7 @@ def test_records_and_certificates_in_any_order_come_to_the_same_fates_and_digest
     stage = staged()
     items = records_of(stage.town.world()) + certificates_of(stage.town)
     random.Random(seed).shuffle(items)
-    world = observed(stage.town.founding, items, library(), seed=seed, most=batch)
+    world = observed(stage.town.founding, items, stage.town.world(), seed=seed, most=batch)
     known = stage.town.world()
 
     assert (world.state.cut, world.state.digest) == (known.state.cut, known.state.digest)
@@ -109,7 +109,7 @@ def test_records_alone_bring_a_world_as_far_as_they_hold_certificates(seed: int)
     items = records_of(stage.town.world())
     expected = library()
     random.Random(seed).shuffle(items)
-    world = observed(stage.town.founding, items, library(), seed=seed)
+    world = observed(stage.town.founding, items, stage.town.world(), seed=seed)
 
     assert world.state.cut == expected.state.cut >= stage.town.world().state.cut - 1
     assert world.digest == expected.digest
@@ -124,7 +124,7 @@ def test_a_part_and_then_the_rest_is_the_same_as_all_at_once(seed: int, share: i
     items = records_of(stage.town.world()) + certificates_of(stage.town)
     part = [item for item in items if draw.randrange(100) < share]
     draw.shuffle(part)
-    world = observed(stage.town.founding, [*part, *items], library(), seed=seed)
+    world = observed(stage.town.founding, [*part, *items], stage.town.world(), seed=seed)
 
     assert world.digest == stage.town.world().digest
     assert everything(world) == everything(stage.town.world())

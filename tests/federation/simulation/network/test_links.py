@@ -37,7 +37,9 @@ def test_a_link_that_reorders_sometimes_overtakes() -> None:
     assert times != sorted(times)
 
 
-def test_a_partition_stops_both_directions_between_its_groups_only_and_only_while_it_lasts() -> None:
+def test_a_partition_stops_both_directions_between_its_groups_only_and_only_while_it_lasts() -> (
+    None
+):
     cuts = partition(10, 20, ((A,), (B, C)))
     links = Links("seed", Weather(cuts=cuts, good_from=100))
 

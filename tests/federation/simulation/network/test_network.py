@@ -150,7 +150,9 @@ def test_refusals_are_counted() -> None:
 def test_slow_thinkers_decide_later() -> None:
     def time_to_verdict(thinking: Thinking) -> int:
         network = network_of(thinking=thinking)
-        network.run_until(lambda: any(one.verdict for w in network.worlds for one in w.rounds.values()))
+        network.run_until(
+            lambda: any(one.verdict for w in network.worlds for one in w.rounds.values())
+        )
         return network.now
 
     assert time_to_verdict(Thinking(shortest=400, longest=500)) > time_to_verdict(Thinking())

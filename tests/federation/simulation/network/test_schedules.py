@@ -77,9 +77,7 @@ def test_a_scenario_tells_how_to_repeat_it() -> None:
     assert "--seeds 17 --n 4 --kind twins" in scenario.replay
     assert "--kind" not in draw(17).replay
     assert "all honest" in str(draw(17, members=4, kind=None))
-    assert "available" in str(
-        next(one for one in map(draw, range(100)) if one.three_available)
-    )
+    assert "available" in str(next(one for one in map(draw, range(100)) if one.three_available))
 
 
 def test_what_is_found_names_the_seed() -> None:

@@ -3,7 +3,14 @@ import pytest
 from federation.simulation.network.adversaries import FenceRaiser
 from federation.simulation.network.community import community
 from federation.simulation.network.links import Weather
-from federation.simulation.network.monitors import Members, Progress, Rounds, Violation, Votes, Worlds
+from federation.simulation.network.monitors import (
+    Members,
+    Progress,
+    Rounds,
+    Violation,
+    Votes,
+    Worlds,
+)
 from federation.simulation.network.watch import REVIEW, TIMING, is_at_rest, watched
 
 THERE = community(4, agents=5, timing=TIMING, review=REVIEW)

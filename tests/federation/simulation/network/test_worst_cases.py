@@ -10,7 +10,9 @@ def test_only_one_instance_sees_that_the_box_is_shut_until_links_are_good() -> N
     network.run_until(5_900)
     (name,) = network.worlds[0].rounds
     key = slot_key(RoundSlot(round_id=name, phase=Phase.COMMIT))
-    holders = [node.name for node in network.honest if node.world and key in node.world.certificates]
+    holders = [
+        node.name for node in network.honest if node.world and key in node.world.certificates
+    ]
 
     assert holders == ["i0"]
     assert network.run_until(lambda: is_at_rest(network))

@@ -73,9 +73,7 @@ def test_a_reveal_before_any_certificate_is_found_once() -> None:
 def test_a_reveal_on_its_way_counts_as_one() -> None:
     monitor = Rounds(blind(), CAREFUL)
     record = of_kind(WORLD, Kind.REVEAL)[0]
-    monitor.sent(
-        NODE, Sent(sender=bytes(32), receiver=bytes(32), letter=Gossip(records=(record,)))
-    )
+    monitor.sent(NODE, Sent(sender=bytes(32), receiver=bytes(32), letter=Gossip(records=(record,))))
     monitor.sent(NODE, Sent(sender=bytes(32), receiver=bytes(32), letter=AskHello()))
     monitor.stored(NODE, fx.StoreSilence(until=0))
 
