@@ -74,7 +74,7 @@ from federation.certificates.events import (
 )
 from federation.certificates.faults import contradiction
 from federation.certificates.fresh_cuts import Entry, fresh_cut
-from federation.certificates.fresh_lists import Looked, capped, fresh_list
+from federation.certificates.fresh_lists import Looked, capped, fresh_list, witnessed
 from federation.certificates.journal import (
     CertificateEntry,
     JournalEntry,
@@ -278,4 +278,5 @@ __all__ = [
     "value_plain",
     "verify_certificate",
     "verify_lock",
+    "witnessed",
 ]

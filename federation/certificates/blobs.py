@@ -8,7 +8,7 @@ as blobs because they grow with the log (design: federation, witness of a cut).
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Final, TypeAlias
@@ -20,7 +20,7 @@ from federation.codec import LIMITS, decode, encode
 from federation.core import Code, Digest, IdentityId, PeerError, RecordId
 from federation.crypto import Domain, digest
 
-MOST_CHAINED: Final = 8_192
+MOST_CHAINED: Final = 4_096
 """Record ids in one chains blob."""
 
 Levels: TypeAlias = tuple[tuple[RecordId, ...], ...]
@@ -61,32 +61,40 @@ def chains_blob(
     held: Mapping[IdentityId, Sequence[Sequence[RecordId]]],
     *,
     beacon: Digest,
+    admitted: Container[IdentityId] = (),
     most: int = MOST_CHAINED,
 ) -> bytes:
     """Encode what I hold above the last positions, at most `most` ids.
 
-    Whole authors are taken by SHA-256(beacon ‖ author) while they fit, so that honest members
-    with the same backlog name the same part of it. Only the first author may be cut short (at a
-    place in its chain): else a chain longer than the limit would never move.
+    Admitted authors come first, then the others, each group by SHA-256(beacon ‖ author), so that
+    honest members with the same backlog name the same part of it. Within a group everybody gets
+    an even share before anybody gets more: neither one long chain nor a crowd of strangers can
+    keep the rest from moving.
     """
     ordered = sorted(held, key=lambda author: hashlib.sha256(beacon + author).digest())
+    groups = (
+        [author for author in ordered if author in admitted],
+        [author for author in ordered if author not in admitted],
+    )
     taken: dict[IdentityId, Levels] = {}
     left = most
-    for author in ordered:
-        levels = tuple(tuple(sorted(set(ids))) for ids in held[author])
-        if taken and sum(map(len, levels)) > left:
-            break
-        levels = _that_fit(levels, left)
-        if levels:
-            taken[author] = levels
-            left -= sum(map(len, levels))
+    for group in groups:
+        share = max(1, left // max(1, len(group)))
+        for room in (share, most):
+            for author in group:
+                before = sum(map(len, taken.get(author, ())))
+                levels = tuple(tuple(sorted(set(ids))) for ids in held[author])
+                fitting = _that_fit(levels, min(room, left + before))
+                if fitting:
+                    taken[author] = fitting
+                    left -= sum(map(len, fitting)) - before
     return encode([(author, taken[author]) for author in sorted(taken)])
 
 
 def chains_from_blob(blob: bytes) -> Chains:
     """Read a chains blob.
 
-    Raises PeerError TOO_LARGE or NOT_CANONICAL, also for more than 8,192 ids or for authors or ids
+    Raises PeerError TOO_LARGE or NOT_CANONICAL, also for more than 4,096 ids or for authors or ids
     out of order.
     """
     rows = decode(blob, tuple[_Chain, ...], what="chains", most=LIMITS.blob)

@@ -66,6 +66,31 @@ def fresh_list(
     return Fresh(value=ListValue(records=capped(slot, counted, most)))
 
 
+def witnessed(
+    slot: RoundSlot, looked: dict[RecordId, Looked], *, each: int
+) -> tuple[RecordId, ...]:
+    """Choose what a witness names of the qualifying records it holds.
+
+    Of one voter it names no more than can matter: two commitments (which cancel each other), as
+    many arguments as count, one of anything else, lowest ids first. Otherwise one agent could
+    fill the list with a thousand records of its own and silence everybody else.
+    """
+    by_voter: defaultdict[AgentId, list[RecordId]] = defaultdict(list)
+    for record in sorted(looked):
+        by_voter[looked[record].voter].append(record)
+    named: dict[RecordId, Looked] = {}
+    for records in by_voter.values():
+        match slot.phase:
+            case Phase.COMMIT | Phase.COMMIT2:
+                chosen = records[:2]
+            case Phase.DELIBERATE:
+                chosen = sorted(records, key=lambda one: looked[one].seq)[:each]
+            case _:
+                chosen = records[:1]
+        named |= {record: looked[record] for record in chosen}
+    return capped(slot, named, MOST_LISTED)
+
+
 def capped(slot: RoundSlot, looked: dict[RecordId, Looked], most: int) -> tuple[RecordId, ...]:
     """Cut a list to `most` records, sorted: reviewers first, then lowest SHA-256(round ‖ voter).
 

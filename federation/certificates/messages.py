@@ -40,7 +40,7 @@ _VERSION: Final = 1
 _HEAD: Final = 7
 
 Fence: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-Counter: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Counter: TypeAlias = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 """The instance's running count of signatures: a later signature carries a higher one."""
 Hashes: TypeAlias = Annotated[tuple[Digest, ...], Meta(max_length=MOST_MEMBERS)]
 Verify: TypeAlias = Callable[[PublicKey, bytes, Signature], bool]

@@ -111,17 +111,14 @@ class Routed:
 
 def packet_bytes(pinned: Pinned, packet: Packet) -> bytes:
     """Give the canonical bytes of a packet of a slot."""
-    body: _Body
-    match packet:
-        case MessagePacket():
-            body = _Message(packet.raw, packet.signature, packet.parts)
-        case PartsPacket():
-            body = _Shared(packet.parts)
-        case WantPacket():
-            body = _Wanted(packet.hashes)
-        case _:
-            body = _Final(certificate_plain(packet.certificate), packet.parts)
-    return encode([pinned.realm, pinned.charter_hash, slot_plain(pinned.slot), body])
+    return _packed(
+        Routed(
+            realm=pinned.realm,
+            charter_hash=pinned.charter_hash,
+            slot=pinned.slot,
+            packet=packet,
+        )
+    )
 
 
 def packet_from_bytes(raw: bytes) -> Routed:
@@ -132,12 +129,10 @@ def packet_from_bytes(raw: bytes) -> Routed:
     if len(raw) > MOST_BYTES:
         raise _refused(f"it has {len(raw)} bytes, the limit is {MOST_BYTES}", Code.TOO_LARGE)
     try:
-        routed = msgspec.msgpack.decode(raw, type=_Routed)
-        body: _Body = msgspec.convert(routed.body, _Body)
+        wire = msgspec.msgpack.decode(raw, type=_Routed)
+        body: _Body = msgspec.convert(wire.body, _Body)
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError) as error:
         raise _refused(find_fault(raw) or str(error), Code.NOT_CANONICAL) from error
-    if encode(msgspec.structs.replace(routed, body=body)) != raw:
-        raise _refused("its bytes are not canonical", Code.NOT_CANONICAL)
     packet: Packet
     match body:
         case _Message():
@@ -149,12 +144,32 @@ def packet_from_bytes(raw: bytes) -> Routed:
         case _:
             certificate = certificate_from_plain(body.certificate)
             packet = CertificatePacket(certificate=certificate, parts=body.parts)
-    return Routed(
-        realm=routed.realm,
-        charter_hash=routed.charter_hash,
-        slot=slot_from_plain(routed.slot),
+    routed = Routed(
+        realm=wire.realm,
+        charter_hash=wire.charter_hash,
+        slot=slot_from_plain(wire.slot),
         packet=packet,
     )
+    # What was read is encoded again, never what came: a stranger's maps need not even have keys
+    # that can be sorted.
+    if _packed(routed) != raw:
+        raise _refused("its bytes are not canonical", Code.NOT_CANONICAL)
+    return routed
+
+
+def _packed(routed: Routed) -> bytes:
+    body: _Body
+    packet = routed.packet
+    match packet:
+        case MessagePacket():
+            body = _Message(packet.raw, packet.signature, packet.parts)
+        case PartsPacket():
+            body = _Shared(packet.parts)
+        case WantPacket():
+            body = _Wanted(packet.hashes)
+        case _:
+            body = _Final(certificate_plain(packet.certificate), packet.parts)
+    return encode([routed.realm, routed.charter_hash, slot_plain(routed.slot), body])
 
 
 def _refused(why: str, code: Code) -> PeerError:

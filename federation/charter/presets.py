@@ -109,7 +109,7 @@ _COMMUNITY: Final = Rules(
         proposals_epoch=10,
         sandbox_epoch=2,
         unadmitted_records=8,
-        witness_ids=8_192,
+        witness_ids=4_096,
     ),
 )
 

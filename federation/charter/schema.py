@@ -236,7 +236,7 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Proposals per epoch of a newcomer."""
     unadmitted_records: Number
     """Records of an author that no cut has admitted."""
-    witness_ids: Annotated[int, Meta(ge=64, le=8_192, extra={"unit": "count"})]
+    witness_ids: Annotated[int, Meta(ge=64, le=4_096, extra={"unit": "count"})]
     """Record ids in one witness of a cut."""
 
 

@@ -5,7 +5,7 @@ order (design: federation, what a member stores). A slot opens when the certific
 its phase is stored here; what arrived for it earlier is fed to it then.
 """
 
-from contextlib import suppress
+from collections.abc import Iterable
 
 from federation import certificates
 from federation.certificates import (
@@ -14,12 +14,13 @@ from federation.certificates import (
     CutSlot,
     Event,
     FaultFound,
-    Heard,
+    JournalEntry,
     LockEntry,
     MessagePacket,
     Pace,
     Part,
     PartKind,
+    Pinned,
     Received,
     ReceivedCertificate,
     RecordsArrived,
@@ -39,8 +40,8 @@ from federation.certificates import (
     slot_key,
 )
 from federation.certificates.values import value_blobs
-from federation.core import Code, Millis, PeerError, PublicKey, RefusedError, Signature
-from federation.protocol import effects, finality
+from federation.core import Code, InstanceId, Millis, PeerError, PublicKey, Signature
+from federation.protocol import effects, finality, memory
 from federation.protocol.desks import desk_of
 from federation.protocol.inputs import Packet
 from federation.protocol.turn import Turn
@@ -62,7 +63,7 @@ def open_slot(turn: Turn, slot: Slot) -> None:
         turn.effects.append(effects.StoreStart(slot=key, at=started))
     entries = world.journal.pop(key, ())
     me = world.me.instance if world.me else None
-    state = restore(pinned, me, entries, verify=world.verify) if me and entries else SlotState()
+    state = _restored(turn, pinned, me, entries) if me and entries else SlotState()
     live = world.slots[key] = LiveSlot(pinned=pinned, state=state, started=started)
     world.pins[key] = pinned
     for at in windows(world, live):
@@ -75,14 +76,20 @@ def open_slot(turn: Turn, slot: Slot) -> None:
         record = world.log.get(name)
         if record is not None:
             offer(turn, record)
-    waiting = [packet for early, packet in world.early if early == key]
-    if waiting:
-        world.early = type(world.early)(
-            (one for one in world.early if one[0] != key), maxlen=world.early.maxlen
-        )
-        for packet in waiting:
-            receive(turn, packet)
+    for packet in world.early.take(key):
+        receive(turn, packet)
     check_window(turn, live)
+
+
+def _restored(
+    turn: Turn, pinned: Pinned, me: InstanceId, entries: Iterable[JournalEntry]
+) -> SlotState:
+    """Go on from the journal; where it is damaged, follow the slot without signing."""
+    try:
+        return restore(pinned, me, entries, verify=turn.world.verify)
+    except PeerError:
+        turn.effects.append(effects.Tell(event="journal damaged", subject=me))
+        return SlotState(muted=True)
 
 
 def offer(turn: Turn, record: Record) -> None:
@@ -169,7 +176,7 @@ def receive(turn: Turn, packet: Packet) -> None:
         turn.refuse(packet.peer, error)
         return
     if isinstance(event, Received):
-        _note(world, event.heard)
+        memory.notice(turn, event.heard)
     feed(turn, routed.slot, event)
 
 
@@ -255,7 +262,7 @@ def _perform(turn: Turn, live: LiveSlot, action: certificates.Action) -> tuple[R
             packet = packet_bytes(live.pinned, WantPacket(hashes=action.hashes))
             out.append(effects.SendPacket(to=action.voice, packet=packet))
         case certificates.FetchRecords():
-            out.append(effects.FetchRecords(records=action.ids, voices=action.voices))
+            turn.fetch(action.ids, action.voices)
         case certificates.Reconcile():
             out.append(effects.Reconcile(slot=key, voices=action.voices))
         case certificates.WakeAt():
@@ -275,7 +282,7 @@ def _sign(turn: Turn, live: LiveSlot, action: certificates.Sign) -> Received:
     me.counter += 1
     signature = signer.sign(signing_payload(raw))
     heard = hear(raw, signature, live.pinned, verify=_own)
-    _note(turn.world, heard)
+    memory.notice(turn, heard)
     turn.effects += [
         effects.StoreJournal(
             entry=SignedEntry(slot=live.slot, raw=raw, signature=signature, parts=action.parts)
@@ -302,12 +309,6 @@ def _keep_parts(turn: Turn, parts: tuple[Part, ...]) -> None:
             turn.keep_blob(part.content)
 
 
-def _note(world: World, heard: Heard) -> None:
-    known = world.heard.get(heard.voice)
-    if known is None or known.header.counter < heard.header.counter:
-        world.heard[heard.voice] = heard
-
-
 def _denounce(turn: Turn, found: FaultFound) -> None:
     """File a proof of fault, unless one against this voice is in the log already."""
     world = turn.world
@@ -316,14 +317,12 @@ def _denounce(turn: Turn, found: FaultFound) -> None:
         return
     world.denounced.add(voice)
     turn.effects.append(effects.Tell(event="fault", subject=voice))
-    # Two witnesses with long lists prove a fault that no record can hold: it is only told.
-    with suppress(RefusedError):
-        turn.say(
-            LogFault(
-                a=SignedMessage(found.a.raw, found.a.signature),
-                b=SignedMessage(found.b.raw, found.b.signature),
-            )
+    turn.say(
+        LogFault(
+            a=SignedMessage(found.a.raw, found.a.signature),
+            b=SignedMessage(found.b.raw, found.b.signature),
         )
+    )
 
 
 def _answer_or_keep(turn: Turn, key: bytes, packet: Packet, *, asks: bool) -> None:
@@ -331,7 +330,7 @@ def _answer_or_keep(turn: Turn, key: bytes, packet: Packet, *, asks: bool) -> No
     world = turn.world
     certificate = world.certificates.get(key)
     if certificate is None:
-        world.early.append((key, packet))
+        world.early.put(key, packet)
         return
     pinned = world.pinned(certificate.slot)
     if asks and pinned is not None:

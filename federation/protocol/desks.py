@@ -6,9 +6,9 @@ of a round and one for a cut, by the pinned world and the log alone.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from federation.certificates import (
-    MOST_LISTED,
     CutHolding,
     CutSlot,
     Desk,
@@ -19,17 +19,20 @@ from federation.certificates import (
     Quorum,
     RoundSlot,
     Witnessed,
-    capped,
     chains_blob,
     fresh_cut,
     fresh_list,
+    witnessed,
 )
-from federation.core import Millis, RecordId
+from federation.core import IdentityId, Millis, RecordId
 from federation.crypto import Signer, plain_hash
 from federation.protocol.rounds import Round
 from federation.protocol.world import LiveSlot, World
 from federation.records import Rotate, RotateBy
 from federation.review import is_late
+
+RIVALS: Final = 4
+"""Records that a witness names at one place of a forked chain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,12 @@ class RoundDesk:
         log = self.world.log
         looked: dict[RecordId, Looked] = {}
         for record in self.round.qualified(log):
-            one = self.round.look(log, record.id)
+            one = self.round.look(log, record.id, self.slot.phase)
             if one is not None:
                 looked[record.id] = one
+        each = self.round.pin.charter.review.arguments_each
         return ListHolding(
-            ids=capped(self.slot, looked, MOST_LISTED),
+            ids=witnessed(self.slot, looked, each=each),
             late=is_late(self.slot.phase, self.round.pin, self.now - self.round.opened_at),
         )
 
@@ -62,7 +66,7 @@ class RoundDesk:
             self.slot,
             witnesses,
             self.quorum,
-            lambda name: self.round.look(self.world.log, name),
+            lambda name: self.round.look(self.world.log, name, self.slot.phase),
             most=review.list_most,
             each=review.arguments_each,
         )
@@ -83,20 +87,14 @@ class CutDesk:
         """Name everything held above the last cut, and open this instance's beacon secret."""
         world = self.world
         assert self.signer is not None, "an observer is never asked what it holds"  # noqa: S101 # ours
-        held = {}
-        for author in world.log.authors():
-            last = world.positions.get(author)
-            above = (
-                world.log.above(author, last.seq, head=last.head)
-                if last
-                else world.log.above(author, -1)
-            )
-            if above:
-                held[author] = above
+        held = {author: above for author in world.log.authors() if (above := self._above(author))}
         secret = self.signer.secret(world.realm, self.slot.number)
         return CutHolding(
             chains=chains_blob(
-                held, beacon=world.state.beacon, most=world.charter.quotas.witness_ids
+                held,
+                beacon=world.state.beacon,
+                admitted=frozenset(filter(world.is_admitted, held)),
+                most=world.charter.quotas.witness_ids,
             ),
             tick=self.now - world.ticked_at >= world.charter.timing.epoch,
             world=world.digest,
@@ -114,6 +112,24 @@ class CutDesk:
             last=self.world.positions,
             promised=self.world.state.next_hashes,
         )
+
+    def _above(self, author: IdentityId) -> list[list[RecordId]]:
+        """List what stands above an author's position, of many rivals at one place only a few.
+
+        Rotations come first among them: they settle forks, and a forker must not be able to
+        crowd them out.
+        """
+        log = self.world.log
+        last = self.world.positions.get(author)
+        groups = log.above(author, last.seq, head=last.head) if last else log.above(author, -1)
+
+        def rank(name: RecordId) -> tuple[bool, RecordId]:
+            record = log.get(name)
+            return record is None or not isinstance(record.body, Rotate), name
+
+        return [
+            list(ids) if len(ids) <= RIVALS else sorted(ids, key=rank)[:RIVALS] for ids in groups
+        ]
 
     def _entry(self, name: RecordId) -> Entry | None:
         record = self.world.log.get(name)

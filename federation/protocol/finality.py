@@ -4,6 +4,8 @@ The first voice in leader order files a certificate at once; the others file it 
 within their turn, so that the log holds one copy in good times and still one when voices are down.
 """
 
+from typing import Final
+
 from federation.certificates import (
     Certificate,
     Slot,
@@ -15,9 +17,12 @@ from federation.certificates import (
 from federation.codec import decode_plain, encode
 from federation.core import PeerError
 from federation.protocol.turn import Turn
-from federation.protocol.world import World
+from federation.protocol.world import Filing, World
 from federation.records import CertificateFinal, Record
 from federation.records.bodies import Seal
+
+PATIENCE: Final = 2
+"""Cuts that may pass without a copy of a certificate that the log holds."""
 
 
 def body_of(certificate: Certificate) -> CertificateFinal:
@@ -60,23 +65,30 @@ def schedule(turn: Turn, slot: Slot) -> None:
     """Plan to file a final certificate, after the voices that come before this one."""
     world = turn.world
     key = slot_key(slot)
-    if world.me is None or key in world.filed or key in world.to_file:
+    if world.me is None or key in world.contained or key in world.to_file:
         return
     pinned = world.pinned(slot)
     voices = [member.voice for member in pinned.members] if pinned else []
     me = world.me.instance
     rank = voices.index(me) if me in voices else len(voices)
-    world.to_file[key] = turn.now + 2 * rank * world.charter.timing.leader_timer
-    turn.wake_at(world.to_file[key])
+    due = turn.now + 2 * rank * world.charter.timing.leader_timer
+    world.to_file[key] = Filing(due=due, cut=world.state.cut)
+    turn.wake_at(due)
 
 
 def file_due(turn: Turn) -> None:
-    """File the certificates whose turn has come and that nobody has filed."""
+    """File the certificates whose turn has come and that nobody has filed for good.
+
+    A copy in the log is not enough: a home could file its certificates on a branch that no cut
+    will ever contain, and its rounds would never end. So the duty ends when a *cut* contains a
+    copy; if that takes longer than two cuts, whoever waits files its own.
+    """
     world = turn.world
-    for key, due in sorted(world.to_file.items()):
-        if key in world.filed:
+    for key, filing in sorted(world.to_file.items()):
+        others = key in world.filed and world.state.cut < filing.cut + PATIENCE
+        if key in world.contained:
             del world.to_file[key]
-        elif due <= turn.now:
+        elif filing.due <= turn.now and not others:
             record = turn.say(body_of(world.certificates[key]))
             if record is None:
                 return

@@ -10,7 +10,7 @@ from federation.certificates import CutSlot
 from federation.core import Code, InstanceId, PeerError, RoundId
 from federation.identity import fork_proof, verify_fork
 from federation.protocol import agreement, effects, progress
-from federation.protocol.fold import submission
+from federation.protocol.fold import is_forked, submission
 from federation.protocol.inputs import Arrived
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
@@ -55,7 +55,7 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
     if record.id in world.log and record.text_raw is None:
         return ()
     room = None
-    if not world.is_admitted(record.author):
+    if not world.is_admitted(record.author) and record.id not in world.asked:
         room = world.charter.quotas.unadmitted_records
     try:
         result = world.log.add(record, room=room)
@@ -67,6 +67,8 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
             return result.records
         case Waiting():
             if result.code is Code.WAITS_FOR_PREV and peer is not None:
+                if record.id in world.asked:
+                    world.asked.add(result.missing)
                 turn.effects.append(effects.FetchRecords(records=(result.missing,), voices=(peer,)))
             return ()
         case Known(text=True):
@@ -80,7 +82,7 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
 
 
 def _denounce_fork(turn: Turn, record: Record) -> None:
-    """File the proof when a record turns out to be the second at its place, once per place."""
+    """File the proof when a record turns out to be the second at its place, unless one is."""
     world = turn.world
     if record.prev is None or not world.log.is_forked(record.author):
         return
@@ -103,17 +105,21 @@ def _may_open(world: World, record: Record, body: Propose) -> bool:
 
 
 def _is_filed(world: World, record: Record) -> bool:
-    """Tell whether a sound proof of a fork at a record's place stands in the log.
+    """Tell whether a proof against a record's author has done all that one more could do.
 
-    An unsound one does not help: a forker could file it against itself to be left alone.
+    Its author is barred; or a sound proof waits for a cut; or a cut contains one of this very
+    place, which was settled since. An unsound one does not help: a forker could file it against
+    itself to be left alone.
     """
-    return any(
-        isinstance(one.body, LogFork)
-        and one.body.author == record.author
-        and one.id not in world.state.refused
-        and _proven_seq(world, one.body) == record.seq
-        for one in world.log.by_kind(Kind.LOG_FORK)
-    )
+    if is_forked(world.state, record.author):
+        return True
+    for one in world.log.by_kind(Kind.LOG_FORK):
+        body = one.body
+        if isinstance(body, LogFork) and body.author == record.author:
+            seq = None if one.id in world.state.refused else _proven_seq(world, body)
+            if seq is not None and (seq == record.seq or not progress.is_contained(world, one)):
+                return True
+    return False
 
 
 def _proven_seq(world: World, proof: LogFork) -> int | None:

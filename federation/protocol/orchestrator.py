@@ -8,11 +8,11 @@ outside is an effect. The same function runs in the node, in the simulator and i
 from typing import assert_never
 
 from federation import certificates
-from federation.certificates import Part, PartKind, blob_hash, peek_slot, signing_payload
+from federation.certificates import Part, PartKind, blob_hash
 from federation.certificates.values import value_blobs
-from federation.core import Millis, PeerError
-from federation.protocol import agreement, intake, progress
-from federation.protocol.effects import Effect, StoreSilence
+from federation.core import Millis
+from federation.protocol import agreement, intake, memory, progress
+from federation.protocol.effects import Effect
 from federation.protocol.inputs import (
     Arrived,
     BlobArrived,
@@ -23,7 +23,7 @@ from federation.protocol.inputs import (
     Wake,
 )
 from federation.protocol.turn import Turn
-from federation.protocol.world import Me, World
+from federation.protocol.world import World
 
 
 def step(world: World, event: Input, now: Millis) -> list[Effect]:
@@ -43,7 +43,8 @@ def step(world: World, event: Input, now: Millis) -> list[Effect]:
         case Reconciled():
             _reconciled(turn, event)
         case Met():
-            _meet(turn, event)
+            if memory.meet(turn, event):
+                _wake(turn)
         case Wake():
             _wake(turn)
         case _:
@@ -61,6 +62,7 @@ def start(world: World, now: Millis) -> list[Effect]:
 
 
 def _wake(turn: Turn) -> None:
+    progress.try_cut(turn)
     for live in list(turn.world.slots.values()):
         agreement.check_window(turn, live)
         due = live.state.wake
@@ -92,56 +94,3 @@ def _reconciled(turn: Turn, event: Reconciled) -> None:
         agreement.feed(
             turn, live.slot, certificates.Reconciled(voice=event.voice, began=event.began)
         )
-
-
-def _meet(turn: Turn, event: Met) -> None:
-    """Hear from a peer how far it is and what it has seen of us; settle once a quorum told.
-
-    A signature of ours that we do not remember proves that we lost signed state. Then we sign
-    nothing in any slot that can have been open when we lost it (design: amnesia).
-    """
-    world = turn.world
-    me = world.me
-    if me is None or me.settled:
-        return
-    me.met[event.voice] = event.cut
-    shown = _shown(world, me, event)
-    if shown >= me.counter:
-        me.counter = shown + 1
-        me.amnesia = True
-    members = world.state.cut_members
-    voices = {member.voice for member in members} - {me.instance}
-    quorum = certificates.quorum(
-        len(members), three_available=world.charter.timing.three == "available"
-    )
-    heard = [cut for voice, cut in me.met.items() if voice in voices]
-    if len(heard) < quorum.q - 1:
-        return
-    if me.amnesia:
-        # At most f of those who told can lie, so the (f+1)-th highest is a cut that is there.
-        ahead = sorted([*heard, world.state.cut], reverse=True)
-        me.silent_until = ahead[min(quorum.f, len(ahead) - 1)]
-        turn.effects.append(StoreSilence(until=me.silent_until))
-    me.settled = True
-    _wake(turn)
-
-
-def _shown(world: World, me: Me, event: Met) -> int:
-    """Give the counter of our own message that a peer showed, or -1 if it shows nothing of ours."""
-    if event.seen is None:
-        return -1
-    raw, signature = event.seen
-    try:
-        realm, _, _, voice, counter = peek_slot(raw)
-    except PeerError:
-        return -1
-    heads = world.log.heads_of(me.instance)
-    keys = {
-        key
-        for _, head in heads
-        if (entry := world.log.entry(head)) is not None
-        for key in entry.keys.keys
-    }
-    ours = realm == world.realm and voice == me.instance
-    signed = any(world.verify(key, signing_payload(raw), signature) for key in sorted(keys))
-    return counter if ours and signed else -1

@@ -21,7 +21,7 @@ from federation.certificates import (
 )
 from federation.codec import decode_plain
 from federation.core import InstanceId, PeerError, RecordId, RoundId
-from federation.protocol import agreement, effects, finality
+from federation.protocol import agreement, effects, finality, memory
 from federation.protocol.fold import Contained, fold, new_records, positions_of
 from federation.protocol.rounds import Round
 from federation.protocol.rows import world_digest
@@ -45,6 +45,7 @@ def _final(turn: Turn, certificate: Certificate, parts: tuple[Part, ...]) -> Non
     world = turn.world
     key = slot_key(certificate.slot)
     world.certificates[key] = certificate
+    memory.count(world, certificate)
     for part in parts:
         if part.kind is PartKind.BLOB:
             turn.keep_blob(part.content)
@@ -64,8 +65,7 @@ def move(turn: Turn, one: Round) -> None:
     world = turn.world
     missing = one.missing(world.log)
     if missing:
-        voices = tuple(member.voice for member in one.seats)
-        turn.effects.append(effects.FetchRecords(records=missing, voices=voices))
+        turn.fetch(missing, tuple(member.voice for member in one.seats))
     before = set(one.finals)
     one.settle(world.log)
     for phase in one.finals:
@@ -95,10 +95,18 @@ def try_cut(turn: Turn) -> None:
     contained = _closure(turn, certificate, certificate.value, signers)
     if contained is None:
         return
+    world.contained |= {
+        record.body.slot
+        for name in contained.certified
+        if (record := world.log.get(name)) and isinstance(record.body, CertificateFinal)
+    }
+    world.asked.clear()
+    world.blobs.keep(certificate.value.positions)
     folded = fold(world.state, world.log, contained, world.rounds)
     world.positions = positions_of(world.state)
     world.digest = world_digest(world.state)
     _tidy(world, contained, folded.ended)
+    _file_again(turn)
     finality.schedule(turn, slot)
     turn.effects.append(effects.Tell(event="cut", subject=contained.digest))
     after = CutSlot(number=contained.number + 1, previous=contained.digest)
@@ -132,6 +140,25 @@ def _tidy(world: World, cut: Contained, ended: tuple[RoundId, ...]) -> None:
         for name in world.triggers
         if (record := world.log.get(name)) is not None and _is_due(world, record)
     }
+
+
+def _file_again(turn: Turn) -> None:
+    """File certificates that stand only above a fork of the chain that holds them.
+
+    No cut passes an open fork, so an instance that forks its own chain and files first would
+    otherwise keep a decided round open for ever.
+    """
+    world = turn.world
+    forked = {author for author in world.state.instances if world.log.is_forked(author)}
+    if not forked:
+        return
+    for key, name in list(world.filed.items()):
+        record = world.log.get(name)
+        if record is None or record.author not in forked or is_contained(world, record):
+            continue
+        del world.filed[key]
+        if key in world.certificates:
+            finality.schedule(turn, world.certificates[key].slot)
 
 
 def is_contained(world: World, record: Record) -> bool:
@@ -174,7 +201,7 @@ def _closure(
     heads = [here.head for here in positions.values()]
     missing = tuple(head for head in heads if head not in world.log)
     if missing:
-        turn.effects.append(effects.FetchRecords(records=missing, voices=signers))
+        turn.fetch(missing, signers)
         return None
     moved = _moved(world, positions)
     if moved.waits:

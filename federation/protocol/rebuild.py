@@ -42,11 +42,13 @@ def restore(
     instance: InstanceId | None,
     signer: Signer | None,
     now: Millis,
+    former: Iterable[Signer] = (),
     verify: Verify = is_signed_by,
 ) -> tuple[World, list[Effect]]:
     """Bring a node back after it stopped at any point; also give the effects to go on with.
 
-    `now` is on the same clock as the stored starts. The instance signs nothing before it is
+    `now` is on the same clock as the stored starts; `former` are the instance's keys from before
+    rotations, with which slots may still have to be signed. The instance signs nothing before it is
     settled again, except where it is the only member.
     """
     world = begin(charter, genesis, instance=instance, signer=signer, verify=verify)
@@ -54,6 +56,7 @@ def restore(
         members = world.state.cut_members
         alone = len(members) == 1 and members[0].voice == world.me.instance
         world.me.settled = alone
+        world.me.former = {key.public: key for key in former}
         world.me.silent_until = durable.silent_until
         world.me.counter = 1 + max(
             (
@@ -108,8 +111,9 @@ def _refill(turn: Turn, records: Iterable[Record]) -> None:
             continue
         if isinstance(result, Added):
             added += result.records
-    begin_cuts(turn)
+    # The records come first: a lone member must find its stored cuts before it could sign others.
     show(turn, added)
+    begin_cuts(turn)
     settle(turn)
     # Only now it is known whom the cuts have admitted, and which proposals still wait for one.
     world.triggers.update(

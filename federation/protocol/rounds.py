@@ -6,7 +6,7 @@ closure: the lists of all earlier phases of the round.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from federation.artifacts import Artifact, Verdict, watches
 from federation.certificates import ListValue, Member, Phase, VoidValue
@@ -23,6 +23,7 @@ from federation.review import (
     final_list,
     listed,
     look,
+    phase_of,
     qualifies,
     round_id,
 )
@@ -48,6 +49,8 @@ class Round:
     """Its verdict, as soon as the lists decide it."""
     judged: dict[RecordId, Code | None] = field(default_factory=dict)
     """Qualification of the open phase's records, kept because it never changes."""
+    looked: dict[tuple[Phase, RecordId], Looked] = field(default_factory=dict)
+    """The same for the agreement on each phase."""
 
     def contained(self, upto: Phase) -> Finals | None:
         """Give the lists up to a phase, in the order of the plan; None while one is missing."""
@@ -99,12 +102,20 @@ class Round:
             key=lambda record: record.id,
         )
 
-    def look(self, log: Log, name: RecordId) -> Looked | None:
-        """Say of a record what the agreement needs to know; None if it is not held."""
+    def look(self, log: Log, name: RecordId, phase: Phase) -> Looked | None:
+        """Say of a record what the agreement on a phase needs to know; None if it is not held.
+
+        A record of another phase does not qualify, however well it does in its own.
+        """
+        known = self.looked.get((phase, name))
         record = log.get(name)
-        if record is None:
-            return None
-        return look(self.pin, self.finals, record, earlier(log, record))
+        if known is not None or record is None:
+            return known
+        seen = look(self.pin, self.finals, record, earlier(log, record))
+        if phase_of(self.pin, self.finals, record) is not phase:
+            seen = replace(seen, qualifies=False)
+        self.looked[phase, name] = seen
+        return seen
 
 
 def earlier(log: Log, record: Record) -> list[Record]:

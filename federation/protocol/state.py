@@ -6,6 +6,7 @@ kept by `rounds`, beside it.
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from federation.artifacts import Artifact, Verdict
 from federation.certificates import Member
@@ -28,6 +29,9 @@ from federation.protocol.digest import Tables
 from federation.records import AgentDeclare, AgentSubscribe, Delegate
 from federation.review import AgentView
 from federation.trust import Agreement, Ledger, RoundOutcome
+
+NO_KEY: Final = bytes(32)
+"""A key of small order: no signature verifies under it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +108,6 @@ class State:
     """Per round the digests of its phases that the cut contains, in order."""
     pending: list[tuple[RoundOutcome, Verdict]] = field(default_factory=list)
     """Rounds ended since the last tick, whose evidence counts at the next."""
-    faults: dict[InstanceId, RecordId] = field(default_factory=dict)
-    """First proof of fault against each voice."""
     ledger: Ledger
     agreement: Agreement
     cut_members: tuple[Member, ...] = ()
@@ -136,13 +138,26 @@ def empty_state(charter: Charter) -> State:
 
 
 def members_of(state: State, home: InstanceId | None) -> tuple[Member, ...]:
-    """List who agrees in a slot: one voice per operator, the home if it is its own."""
+    """List who agrees in a slot: one voice per operator, the home if it is its own.
+
+    A revoked instance is nobody's voice while its operator has another. An operator without any
+    still counts in n, under a key that verifies nothing: a stolen key must not shrink a quorum.
+    """
     voices: dict[OperatorId, InstanceId] = {}
-    for instance in sorted(state.instances):
+    for instance in sorted(state.instances, key=lambda name: (name != home, name)):
         operator = state.instances[instance]
-        if operator not in voices or instance == home:
+        known = voices.get(operator)
+        if known is None or (_is_revoked(state, known) and not _is_revoked(state, instance)):
             voices[operator] = instance
     return tuple(
-        Member(operator=operator, voice=voice, key=state.identities[voice].keys.key)
+        Member(
+            operator=operator,
+            voice=voice,
+            key=NO_KEY if _is_revoked(state, voice) else state.identities[voice].keys.key,
+        )
         for operator, voice in sorted(voices.items())
     )
+
+
+def _is_revoked(state: State, instance: InstanceId) -> bool:
+    return state.identities[instance].keys.revoked

@@ -8,8 +8,16 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from federation.certificates import Certificate, Event, Part, blob_hash
-from federation.core import InstanceId, Millis, PeerError
-from federation.protocol.effects import Effect, Refused, Relay, StoreBlob, StoreRecord, WakeAt
+from federation.core import InstanceId, Millis, PeerError, RecordId
+from federation.protocol.effects import (
+    Effect,
+    FetchRecords,
+    Refused,
+    Relay,
+    StoreBlob,
+    StoreRecord,
+    WakeAt,
+)
 from federation.protocol.world import World
 from federation.records import Body, Record, sign_record
 from federation.replication import Added
@@ -46,6 +54,15 @@ class Turn:
         self.effects += [StoreRecord(record=record) for record in records]
         self.effects.append(Relay(records=records))
 
+    def fetch(self, records: tuple[RecordId, ...], voices: tuple[InstanceId, ...]) -> None:
+        """Ask for records that certificates or a quorum's witnesses name.
+
+        They are stored when they come, even if their author has no room left: a stranger that
+        shows each member another branch could otherwise keep one of them from ever going on.
+        """
+        self.world.asked.update(records)
+        self.effects.append(FetchRecords(records=records, voices=voices))
+
     def say(self, body: Body) -> Record | None:
         """Append a record of this instance to its own chain; None where it may not sign.
 
@@ -63,7 +80,7 @@ class Turn:
         entry = world.log.entry(head)
         assert entry is not None, "a head is stored"  # noqa: S101 # our own invariant
         signer = me.signer_of(entry.keys.key)
-        if signer is None:
+        if signer is None or entry.keys.revoked:
             return None
         record = sign_record(
             body,

@@ -5,10 +5,8 @@
 this instance itself has signed, which its journal keeps durable.
 """
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from federation.certificates import (
     Certificate,
@@ -38,16 +36,13 @@ from federation.core import (
     RoundId,
 )
 from federation.crypto import Signer, is_signed_by
+from federation.protocol.early import Early
 from federation.protocol.fold import Contained, fold, positions_of
-from federation.protocol.inputs import Packet
 from federation.protocol.rounds import Round
 from federation.protocol.rows import world_digest
 from federation.protocol.state import State, empty_state, members_of
 from federation.records import Record
 from federation.replication import Added, BlobStore, Log
-
-EARLY_MOST: Final = 256
-"""Packets kept for slots that are not open here yet; peers repeat what is dropped."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,6 +92,14 @@ class Me:
         return self.signer if key == self.signer.public else self.former.get(key)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filing:
+    """When this instance files a certificate, and the cut at which it became final here."""
+
+    due: Millis
+    cut: int
+
+
 @dataclass(slots=True, kw_only=True)
 class World:
     """Everything one node knows."""
@@ -122,11 +125,17 @@ class World:
     """`certificate.final` records whose slot is not known here yet, by slot."""
     filed: dict[bytes, RecordId] = field(default_factory=dict)
     """Slots whose verified certificate stands in the log, and one record that holds it."""
-    to_file: dict[bytes, Millis] = field(default_factory=dict)
-    """Slots whose certificate this instance files unless somebody did by then."""
+    contained: set[bytes] = field(default_factory=set)
+    """Slots whose certificate stands in a record that a cut contains."""
+    to_file: dict[bytes, Filing] = field(default_factory=dict)
+    """Slots whose certificate this instance files unless others do."""
+    asked: set[RecordId] = field(default_factory=set)
+    """Records that a certificate or a quorum's witnesses name and that were asked for: they are
+    stored whatever room their author has."""
     triggers: set[RecordId] = field(default_factory=set)
     """Records that no cut contains yet and that wait to open a round."""
-    early: deque[tuple[bytes, Packet]] = field(default_factory=lambda: deque(maxlen=EARLY_MOST))
+    early: Early = field(default_factory=Early)
+    """Packets for slots that are not open here yet."""
     heard: dict[InstanceId, Heard] = field(default_factory=dict)
     """Per voice the message with the highest counter: what it must not have forgotten."""
     starts: dict[bytes, Millis] = field(default_factory=dict)

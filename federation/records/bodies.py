@@ -203,4 +203,4 @@ class CertificateFinal(Body, frozen=True, kw_only=True):
     value: Annotated[bytes, Meta(max_length=48_000)]
     """Canonical bytes of the value."""
     fence: Annotated[int, Meta(ge=0, le=2**63 - 1)]
-    seals: Annotated[tuple[Seal, ...], Meta(max_length=128)]
+    seals: Annotated[tuple[Seal, ...], Meta(max_length=256)]

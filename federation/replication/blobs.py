@@ -1,7 +1,7 @@
 """Content too large for a record, by its hash (design: records, encoding).
 
 A blob is fetched on demand and can be fetched again, so the store may drop its oldest content
-when it is full; nothing in the log depends on what it still holds.
+when it is full. Only what cuts name is kept for ever: without it no node could follow them again.
 """
 
 from federation.codec import LIMITS
@@ -23,6 +23,7 @@ class BlobStore:
         self._most = most_bytes
         self._held = 0
         self._blobs: dict[Digest, bytes] = {}
+        self._kept: dict[Digest, bytes] = {}
 
     def put(self, content: bytes) -> Digest:
         """Keep a blob and give its hash; raises PeerError TOO_LARGE above 1 MiB."""
@@ -34,7 +35,7 @@ class BlobStore:
                 code=Code.TOO_LARGE,
             )
         name = digest(Domain.BLOB, content)
-        if name not in self._blobs:
+        if name not in self:
             self._blobs[name] = content
             self._held += len(content)
             while self._held > self._most:
@@ -42,14 +43,21 @@ class BlobStore:
                 self._held -= len(self._blobs.pop(oldest))
         return name
 
+    def keep(self, name: Digest) -> None:
+        """Keep a held blob for ever, outside the bound: a certified cut names it."""
+        content = self._blobs.pop(name, None)
+        if content is not None:
+            self._held -= len(content)
+            self._kept[name] = content
+
     def get(self, name: Digest) -> bytes | None:
         """Give a blob by its hash, or None if it is not held."""
-        return self._blobs.get(name)
+        return self._kept.get(name) or self._blobs.get(name)
 
     def __contains__(self, name: Digest) -> bool:
         """Tell whether a blob is held."""
-        return name in self._blobs
+        return name in self._blobs or name in self._kept
 
     def __len__(self) -> int:
         """Count the blobs held."""
-        return len(self._blobs)
+        return len(self._blobs) + len(self._kept)

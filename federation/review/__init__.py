@@ -12,7 +12,7 @@
 """
 
 from federation.artifacts import DecidedBy, Narrow, OpenedBallot, Verdict
-from federation.review.eligibility import Eligible, eligible, may_review, may_take_part, may_vote
+from federation.review.eligibility import Eligible, eligible, may_object, may_take_part, may_vote
 from federation.review.finals import (
     FinalList,
     Finals,
@@ -92,7 +92,7 @@ __all__ = [
     "listed",
     "look",
     "may_close_early",
-    "may_review",
+    "may_object",
     "may_take_part",
     "may_vote",
     "next_phase",

@@ -58,12 +58,13 @@ def may_take_part(agents: Mapping[AgentId, AgentView], agent: AgentId) -> Code |
     return Code.NOT_ELIGIBLE if view.barred else None
 
 
-def may_review(
-    agents: Mapping[AgentId, AgentView], allowed: Eligible, agent: AgentId
-) -> Code | None:
-    """Tell why an agent may not review with weight, or None if it may."""
+def may_object(agents: Mapping[AgentId, AgentView], agent: AgentId, author: AgentId) -> Code | None:
+    """Tell why an agent may not stop the fast track, or None if it may: any reviewer may.
+
+    Only the author itself may not; its operator's agents may, since they only ask for a vote.
+    """
     code = may_take_part(agents, agent)
-    if code is None and agent not in allowed.reviewers:
+    if code is None and (agent == author or not agents[agent].reviewer):
         return Code.NOT_ELIGIBLE
     return code
 

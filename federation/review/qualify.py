@@ -12,10 +12,13 @@ from federation.certificates import Looked, Phase
 from federation.core import Code, Digest
 from federation.crypto import opens
 from federation.records import Argue, Commit, Contest, ObjectTo, Record, Reveal
-from federation.review.eligibility import may_review, may_take_part, may_vote
+from federation.review.eligibility import may_object, may_take_part, may_vote
 from federation.review.finals import Finals, commitments, listed
 from federation.review.phases import course
 from federation.review.pin import RoundPin
+
+_ATTEMPTS: Final = 4
+"""Reveals of one agent in a round that are looked at: a slip may be put right, a flood may not."""
 
 RoundBody = ObjectTo | Argue | Commit | Reveal | Contest
 """Bodies of the records that belong to a round."""
@@ -58,7 +61,7 @@ def qualifies(
         return Code.NOT_IN_PHASE
     match record.body:
         case ObjectTo():
-            return may_review(pin.agents, pin.eligible, record.author) or _quota(
+            return may_object(pin.agents, record.author, pin.author) or _quota(
                 earlier, ObjectTo, record.body.after, 1
             )
         case Argue():
@@ -70,7 +73,9 @@ def qualifies(
                 phase, finals, record, earlier
             )
         case Reveal():
-            return _opening(pin, finals, record, record.body)
+            return _quota(earlier, Reveal, record.body.after, _ATTEMPTS) or _opening(
+                pin, finals, record, record.body
+            )
         case _:
             return _contest(pin, finals, record, earlier)
 

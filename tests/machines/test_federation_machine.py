@@ -48,6 +48,9 @@ class Federation(RuleBasedStateMachine):
             who: [keys("town", "agent", who).current] for who in range(AGENTS)
         }
         self.count = 0
+        for who, topic in enumerate(("code", "notes")):
+            self.propose(who, topic, again=False)
+        self.town.rest(1_600)
 
     # Who and what -------------------------------------------------------------------------------
 
@@ -101,9 +104,12 @@ class Federation(RuleBasedStateMachine):
     # Honest acts, through the door ----------------------------------------------------------------
 
     @rule(who=WHO, topic=st.sampled_from(["code", "notes"]), again=st.booleans())
-    def propose(self, who: int, topic: str, again: bool) -> None:
-        if not self.is_up(who):
-            return
+    def propose_one(self, who: int, topic: str, again: bool) -> None:
+        if self.is_up(who):
+            self.propose(who, topic, again=again)
+
+    def propose(self, who: int, topic: str, *, again: bool) -> None:
+        """Let an agent propose a new text, or the latest once more."""
         self.count += not again
         with suppress(RefusedError):
             record = custody.propose(
@@ -175,21 +181,20 @@ class Federation(RuleBasedStateMachine):
         if opened is not None and self.is_up(who):
             self.cast(who, opened, choice)
 
-    @rule(choices=st.lists(CHOICE, min_size=AGENTS, max_size=AGENTS))
-    def commit_all(self, choices: list[int]) -> None:
-        """Let everybody who is up vote in all rounds that are open to votes."""
-        for who, choice in enumerate(choices):
+    @rule(
+        choices=st.lists(CHOICE, min_size=AGENTS, max_size=AGENTS),
+        but=st.sets(WHO, max_size=3),
+        span=st.sampled_from([0, 400, 1_100]),
+    )
+    def carry_on(self, choices: list[int], but: set[int], span: int) -> None:
+        """Let everybody who is up do what its rounds wait for, but for some, and time pass."""
+        for who in sorted(set(range(AGENTS)) - but):
             for opened, one in sorted(self.town.home(who).rounds.items()):
-                if one.phase in {Phase.COMMIT, Phase.COMMIT2} and self.is_up(who):
-                    self.cast(who, opened, choice)
-
-    @rule(but=st.sets(WHO, max_size=3))
-    def reveal_all(self, but: set[int]) -> None:
-        """Let everybody who is up open its votes, but for some."""
-        for who in set(range(AGENTS)) - but:
-            for opened, one in sorted(self.town.home(who).rounds.items()):
-                if one.phase is Phase.DECIDE and self.is_up(who):
+                if self.is_up(who) and one.phase in {Phase.COMMIT, Phase.COMMIT2}:
+                    self.cast(who, opened, choices[who])
+                elif self.is_up(who) and one.phase is Phase.DECIDE:
                     self.reveal(who, opened)
+        self.town.rest(span)
 
     @rule(who=WHO, settle=st.booleans())
     def rotate(self, who: int, settle: bool) -> None:
@@ -273,7 +278,10 @@ class Federation(RuleBasedStateMachine):
                 self.arrive(where, pen.say(*argue(named("round"))))
 
     def arrive(self, where: int, *records: Record) -> None:
-        self.town.arrive(self.instance(where), *records, peer=named("peer"))
+        """Let records arrive at an instance, as if the next one had sent them."""
+        names = self.town.founding.instances
+        peer = names[(where + 1) % len(names)] if len(names) > 1 else None
+        self.town.arrive(self.instance(where), *records, peer=peer)
 
     def instance(self, where: int) -> World:
         return self.town.world(where % len(self.town.founding.instances))

@@ -201,7 +201,7 @@ class ChainDesk:
     who: int
     entries: dict[bytes, Entry]
     held: set[bytes] = field(default_factory=set)
-    truncated: int = 8_192
+    truncated: int = 4_096
 
     def holding(self) -> CutHolding:
         levels: dict[bytes, list[list[bytes]]] = {}

@@ -1,41 +1,31 @@
-import base64
-import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+"""The local door: what everybody would call void is refused before anything is signed."""
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from federation.certificates import Phase, entry_bytes
+from federation.certificates import Phase
 from federation.charter import preset
-from federation.codec import encode
-from federation.core import Code, RefusedError, RoundId
-from federation.crypto import Choice, KeySigner, Reason, plain_hash
-from federation.protocol import World, custody, judge
+from federation.core import Code, RefusedError
+from federation.crypto import Choice, Reason
+from federation.protocol import custody, judge
 from federation.protocol.custody import Keyring
 from federation.records import (
     AgentDeclare,
-    Body,
     Commit,
     Delegate,
     LogFault,
     Note,
     Propose,
-    Record,
     RevokeBy,
     Role,
     SignedMessage,
     Stance,
     bind_text,
     signing_payload,
-    wire,
 )
 from federation.records.review_bodies import Argue
 from tests.builders import (
     SALT,
-    Chain,
     argue,
     artifact_text,
     ballot,
@@ -45,84 +35,10 @@ from tests.builders import (
     object_to,
     propose,
 )
-from tests.federation.protocol.hostile import QUOTA, limited_town, opening
-from tests.federation.protocol.town import Town, keys, rules
-from tests.federation.protocol.trial import Trial, records_of
-
-NONCE = named("nonce")
-
-
-class CountingSigner(KeySigner):
-    """A key that remembers what it signed."""
-
-    def __init__(self, seed: bytes) -> None:
-        super().__init__(seed)
-        self.signed: list[bytes] = []
-
-    def sign(self, payload: bytes) -> bytes:
-        self.signed.append(payload)
-        return super().sign(payload)
-
-
-@dataclass
-class Door:
-    """An agent at the local door of its home, with a key that counts."""
-
-    town: Town
-    index: int
-    signer: CountingSigner = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.signer = CountingSigner(keys(self.town.seed, "agent", self.index).current)
-
-    @property
-    def world(self) -> World:
-        return self.town.home(self.index)
-
-    @property
-    def keyring(self) -> Keyring:
-        return Keyring(agent=self.town.agent(self.index), keys=(self.signer,))
-
-    def author(self, body: Body, text: bytes | None = None) -> Record:
-        return custody.author(self.world, self.keyring, body, now=self.town.now, text=text)
-
-    def refuses(self, code: Code, act: Callable[[], object]) -> RefusedError:
-        """Check that an act is refused with all that a caller needs, and nothing was signed."""
-        with pytest.raises(RefusedError) as caught:
-            act()
-        error = caught.value
-        assert error.code == code
-        assert error.what.endswith(("refused", "not signed"))
-        assert error.why
-        assert error.fix
-        assert self.signer.signed == []
-        return error
-
-    def refuses_as_judged(self, code: Code, body: Body, text: bytes | None = None) -> None:
-        """Check that the door's code is what everybody says of the record signed past it."""
-        self.refuses(code, lambda: self.author(body, text))
-        hostile = self.town.sign(self.index, body, text)
-        self.town.arrive(self.world, hostile)
-        self.town.rest(50)
-        for world in self.town.live():
-            assert hostile.id in world.log
-            assert judge(world, hostile).code == code
-
-
-def in_phase(phase: Phase | None, **rest: object) -> tuple[Trial, RoundId]:
-    """Start the federation with tight quotas and bring one round into a phase."""
-    town = limited_town() if not rest else Trial.of(3, 9, operators=9, review=rules(**rest))
-    round_id = town.open_round(town.propose(0, "A"))
-    return town.in_phase(round_id, phase), round_id
-
-
-def committing(town: Town, index: int, round_id: RoundId, **changes: object) -> Commit:
-    """Give a commit body in the open phase of a round that its author may or may not write."""
-    pen = town.pen(Role.AGENT, index)
-    one = town.home(index).rounds[round_id]
-    after = one.finals[Phase.DELIBERATE].digest
-    return msgspec.structs.replace(commit(pen, round_id, after=after), **changes)
-
+from tests.federation.protocol.door import NONCE, CountingSigner, Door, committing, in_phase
+from tests.federation.protocol.hostile import QUOTA, opening
+from tests.federation.protocol.town import keys, rules
+from tests.federation.protocol.trial import Trial
 
 # What it lets through -----------------------------------------------------------------------------
 
@@ -181,6 +97,13 @@ def test_a_whole_round_of_every_act_goes_through_the_door() -> None:
 
     for record in (proposal, objected, argued, *cast, *opened):
         assert judge(world, record).code is None
+
+
+def test_a_draft_is_signed_by_nothing() -> None:
+    blank = custody._Blank()
+
+    assert blank.sign(b"anything") == bytes(64)
+    assert blank.secret(named("realm"), 1) == bytes(32)
 
 
 # What it refuses before it signs ------------------------------------------------------------------
@@ -458,179 +381,3 @@ def test_the_door_refuses_a_record_that_is_too_large() -> None:
 
 def replaced(half: SignedMessage) -> SignedMessage:
     return msgspec.structs.replace(half, message=bytes(40_000))
-
-
-# Revealing ----------------------------------------------------------------------------------------
-
-
-def test_nothing_may_be_revealed_before_the_certificate_of_the_box_is_held() -> None:
-    town, round_id = in_phase(Phase.COMMIT)
-    for index in (1, 2, 3):
-        town.cast(index, round_id, 1)
-    door = Door(town, 1)
-    assert custody.may_reveal(door.world, round_id, door.keyring.agent) is None
-    door.refuses(
-        Code.NOT_CERTIFIED,
-        lambda: custody.reveal(door.world, door.keyring, round_id, now=0),
-    )
-    assert custody.may_reveal(door.world, named("nowhere"), door.keyring.agent) is None
-    town.until(
-        lambda one: (
-            all(
-                (world.rounds[round_id].phase is Phase.DECIDE)
-                == (custody.may_reveal(world, round_id, door.keyring.agent) is not None)
-                for world in one.live()
-            )
-            and door.world.rounds[round_id].phase is Phase.DECIDE
-        )
-    )
-    listed = custody.may_reveal(door.world, round_id, door.keyring.agent)
-    assert listed is not None
-    assert listed in door.world.rounds[round_id].finals[Phase.COMMIT].records
-
-
-def test_a_member_that_lacks_the_certificate_refuses_although_others_reveal() -> None:
-    town = Trial.of(4, 6, operators=6)
-    round_id = town.open_round(town.propose(0))
-    town.in_phase(round_id, Phase.COMMIT)
-    for index in (1, 2, 3, 5):
-        town.cast(index, round_id, 1)
-    town.rest(50)
-    town.take_down(1)
-    town.in_phase(round_id, Phase.DECIDE)
-    town.reveal(2, round_id)
-    blind = Door(town, 1)
-
-    # Instance 1 holds every commitment and may hold q cosigns; it holds no certificate.
-    blind.refuses(
-        Code.NOT_CERTIFIED,
-        lambda: custody.reveal(blind.world, blind.keyring, round_id, now=0),
-    )
-
-
-def forms(secret: bytes) -> list[bytes]:
-    """Spell bytes in every way in which they could leak: raw, hex, base64 at any offset."""
-    spelt = [secret, secret.hex().encode(), secret.hex().upper().encode()]
-    for encode_form in (base64.b64encode, base64.urlsafe_b64encode):
-        for offset in range(3):
-            text = encode_form(bytes(offset) + secret)
-            # Only the characters that no neighbour of the secret touches.
-            spelt.append(text[-(-offset * 8 // 6) : (offset + len(secret)) * 8 // 6])
-    return spelt
-
-
-def is_leaked(secret: bytes, places: list[bytes]) -> bool:
-    return any(form in place for form in forms(secret) for place in places)
-
-
-def places_of(town: Trial) -> list[bytes]:
-    """Collect every byte that any instance holds or sent: log, blobs, journal, packets."""
-    found = [raw for _, raw in town.packets]
-    for world in town.worlds.values():
-        found += [wire(record) for record in records_of(world)]
-    for index in range(len(town.founding.instances)):
-        durable = town.durable(index)
-        found += [*durable.blobs, *(entry_bytes(entry) for entry in durable.journal)]
-    return found
-
-
-@given(secret=st.binary(min_size=32, max_size=32), before=st.binary(max_size=5))
-def test_a_secret_that_leaks_in_any_spelling_would_be_found(secret: bytes, before: bytes) -> None:
-    after = b"and more"
-    for spell in (bytes, bytes.hex, base64.b64encode, base64.urlsafe_b64encode):
-        spelt = spell(before + secret + after)
-        place = spelt.encode() if isinstance(spelt, str) else spelt
-        assert is_leaked(secret, [b"nothing", place])
-    assert not is_leaked(secret, [hashlib.sha256(secret).digest()])
-
-
-def test_nothing_of_a_ballot_is_anywhere_before_the_box_is_final_and_all_of_it_afterwards() -> None:
-    town, round_id = in_phase(Phase.COMMIT)
-    secrets: list[bytes] = []
-    for index in (1, 2, 3, 5):
-        vote = ballot(Choice(index % 3 - 1), evidence=(named("seen", index),))
-        nonce = named("fresh", index)
-        record = custody.cast(
-            town.home(index),
-            town.keyring(index),
-            round_id,
-            vote,
-            nonce=nonce,
-            salt=nonce[::-1][:24],
-            now=town.now,
-        )
-        town.arrive(town.home(index), record)
-        secrets += [nonce, encode(vote), named("seen", index)]
-    town.until(
-        lambda one: any(world.rounds[round_id].phase is Phase.DECIDE for world in one.live())
-    )
-    sealed = places_of(town)
-
-    assert sum(len(place) for place in sealed) > 50_000
-    assert not any(is_leaked(secret, sealed) for secret in secrets)
-
-    town.in_phase(round_id, Phase.DECIDE)
-    for index in (1, 2, 3, 5):
-        town.reveal(index, round_id)
-    town.in_phase(round_id, None)
-
-    assert all(is_leaked(secret, places_of(town)) for secret in secrets)
-
-
-@settings(max_examples=8)
-@given(rotations=st.integers(1, 3), seed=st.binary(max_size=4))
-def test_a_ballot_opens_with_the_key_of_its_commit_after_rotations_of_the_voter(
-    rotations: int, seed: bytes
-) -> None:
-    town, round_id = in_phase(Phase.COMMIT)
-    pen = town.pen(Role.AGENT, 1)
-    rings = [KeySigner(pen.current)]
-    vote = ballot(Choice.AGAINST, reason=Reason.UNCLEAR)
-    nonce = plain_hash(seed)
-    cast = custody.cast(
-        town.home(1),
-        Keyring(agent=pen.id, keys=tuple(rings)),
-        round_id,
-        vote,
-        nonce=nonce,
-        salt=nonce[:24],
-        now=town.now,
-    )
-    town.arrive(town.home(1), cast)
-    pen.records.append(cast)
-    for index in (2, 3):
-        town.cast(index, round_id, 1)
-    for _ in range(rotations):
-        town.arrive(town.home(1), pen.rotate())
-        rings.append(KeySigner(pen.current))
-    town.in_phase(round_id, Phase.DECIDE)
-    keyring = Keyring(agent=pen.id, keys=tuple(rings))
-    record = custody.reveal(town.home(1), keyring, round_id, now=town.now)
-
-    assert record.statement.key_index == rotations
-    assert (record.body.ballot, record.body.nonce) == (vote, nonce)  # type: ignore[union-attr]
-
-    town.arrive(town.home(1), record)
-    for index in (2, 3):
-        town.reveal(index, round_id)
-    town.in_phase(round_id, None)
-
-    for world in town.live():
-        verdict = world.rounds[round_id].verdict
-        assert verdict is not None
-        assert [one.ballot for one in verdict.ballots if one.voter == pen.id] == [vote]
-
-
-def test_a_rotation_through_the_door_stands_under_the_key_that_it_reveals() -> None:
-    town = Trial.of(1, 3)
-    door = Door(town, 1)
-    pen: Chain = town.pen(Role.AGENT, 1)
-    body = pen.rotate().body
-    assert body is not None
-    door.refuses(Code.BAD_SIGNATURE, lambda: door.author(body))
-    keyring = Keyring(agent=pen.id, keys=(door.signer, KeySigner(pen.current)))
-    record = custody.author(door.world, keyring, body, now=0)
-    town.arrive(door.world, record)
-
-    assert record.statement.key_index == 1
-    assert record.id in door.world.log

@@ -198,6 +198,22 @@ def test_packets_of_another_realm_or_charter_are_refused_with_their_own_codes() 
     assert not any(isinstance(e, effects.Refused) for e in found)
 
 
+def test_of_an_author_that_nobody_admitted_only_the_first_eight_records_are_stored() -> None:
+    town = Trial.of(2, 3)
+    stranger = town.stranger(Role.AGENT)
+    for number in range(11):
+        stranger.say(commit(stranger, named("round", number)))
+    room = town.founding.charter.quotas.unadmitted_records
+    order = list(stranger.records)
+    random.Random(1).shuffle(order)
+    for record in order:
+        town.arrive(town.world(), record, peer=town.founding.instances[1])
+    town.arrive(town.world(1), *stranger.records, peer=town.founding.instances[0])
+
+    for world in town.live():
+        assert [one.id in world.log for one in stranger.records] == [True] * room + [False] * 4
+
+
 # Waits ------------------------------------------------------------------------------------------
 
 

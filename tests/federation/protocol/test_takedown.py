@@ -83,7 +83,7 @@ def facts(world: World) -> tuple[object, ...]:
 DROPS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 200)), max_size=60)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(takedowns=st.dictionaries(st.integers(0, STEPS - 1), DROPS, max_size=STEPS))
 def test_a_takedown_of_any_text_on_any_node_changes_no_digest_verdict_or_certificate(
     takedowns: dict[int, list[tuple[int, int]]],

@@ -6,14 +6,16 @@ reconcile, meet the others.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from federation.artifacts import State, Verdict
 from federation.certificates import CertificatePacket, packet_from_bytes, slot_key
-from federation.core import InstanceId
+from federation.core import InstanceId, RoundId
 from federation.crypto import KeySigner
 from federation.protocol import Durable, Founding, World, begin, inputs, restore, start, step
 from federation.protocol import effects as fx
+from federation.protocol.invariants import broken, disagreements
 from federation.records import Record
 from tests.federation.protocol.town import Town, keys, verify
 
@@ -169,3 +171,31 @@ def observed(
         while answers:
             hear(step(world, answers.pop(), now))
     return world
+
+
+def verdict_of(town: Trial, round_id: RoundId) -> Verdict:
+    """Give the verdict, the same on every instance that is up."""
+    verdicts = [world.rounds[round_id].verdict for world in town.live()]
+    assert verdicts[0] is not None
+    assert all(one == verdicts[0] for one in verdicts)
+    return verdicts[0]
+
+
+def ended(town: Trial, record: Record, votes: Mapping[int, int]) -> Verdict:
+    """Hold a whole round, let a cut contain it, and check that the worlds are sound and equal."""
+    round_id = town.vote(record, dict(votes))
+    return checked(town, round_id)
+
+
+def checked(town: Trial, round_id: RoundId) -> Verdict:
+    town.settled()
+    assert len({world.digest for world in town.live()}) == 1
+    assert [broken(world) for world in town.live()] == [[] for _ in town.live()]
+    assert disagreements(town.worlds.values()) == []
+    return verdict_of(town, round_id)
+
+
+def state_of(town: Trial, record: Record) -> State:
+    states = {world.state.artifacts[record.id].state for world in town.live()}
+    assert len(states) == 1
+    return states.pop()

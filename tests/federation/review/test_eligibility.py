@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from federation.core import Code
-from federation.review import AgentView, eligible, may_review, may_take_part, may_vote
+from federation.review import AgentView, eligible, may_object, may_take_part, may_vote
 from tests.builders import named
 from tests.federation.review.scene import Scene, operator
 
@@ -68,8 +68,9 @@ def test_refusals_name_their_reason() -> None:
     assert may_take_part(agents, author) is None
     assert may_vote(agents, allowed, author) is Code.NOT_ELIGIBLE
     assert may_vote(agents, allowed, newcomer) is None
-    assert may_review(agents, allowed, newcomer) is Code.NOT_ELIGIBLE
-    assert may_review(agents, allowed, kin) is None
+    assert may_object(agents, newcomer, author) is Code.NOT_ELIGIBLE
+    assert may_object(agents, author, author) is Code.NOT_ELIGIBLE
+    assert may_object(agents, kin, author) is None
 
 
 @given(

@@ -1,0 +1,253 @@
+import msgspec
+import pytest
+
+from federation.certificates import Certificate, CutSlot, RoundSlot, slot_key
+from federation.core import Code, PeerError
+from federation.crypto import KeySigner
+from federation.protocol import FounderSpec, FoundingSpec, World, begin, finality, found
+from federation.protocol import effects as fx
+from federation.protocol.turn import Turn
+from federation.records import CertificateFinal, Kind, Record
+from tests.builders import named
+from tests.federation.protocol.town import keys, verify
+from tests.federation.protocol.trial import Trial
+
+
+def decided(instances: int = 3, *, down: tuple[int, ...] = ()) -> Trial:
+    town = Trial.of(instances, 3 * instances, operators=3 * instances)
+    record = town.propose(0)
+    town.open_round(record)
+    for index in down:
+        town.take_down(index)
+    voters = [i for i in range(1, 3 * instances) if i % instances not in down][:4]
+    town.vote(record, dict.fromkeys(voters, 1))
+    return town.settled()  # type: ignore[return-value]
+
+
+def filed(world: World) -> list[tuple[Record, Certificate]]:
+    found = []
+    for record in world.log.by_kind(Kind.CERTIFICATE):
+        assert isinstance(record.body, CertificateFinal)
+        found.append((record, finality.certificate_in(record.body)))
+    return found
+
+
+def test_a_certificate_survives_the_way_into_a_record_and_back() -> None:
+    world = decided().world()
+
+    assert world.certificates
+    for certificate in world.certificates.values():
+        assert finality.certificate_in(finality.body_of(certificate)) == certificate
+
+
+def test_each_certificate_is_filed_once_by_the_first_voice_of_its_slot() -> None:
+    town = decided()
+    town.rest(2_000)
+    world = town.world()
+    slots = [certificate.slot for _, certificate in filed(world)]
+
+    assert len(slots) == len(set(slots))
+    assert {slot_key(slot) for slot in slots} >= {
+        key
+        for key, one in world.certificates.items()
+        if not isinstance(one.slot, CutSlot) or one.slot.number < world.state.cut
+    }
+    for record, certificate in filed(world):
+        assert record.author == world.pins[slot_key(certificate.slot)].members[0].voice
+        assert finality.proven(world, record) == certificate
+    assert all(one.to_file == {} for one in town.live())
+
+
+def test_another_voice_files_what_the_first_one_cannot() -> None:
+    # The members of every slot are known; whoever is first in some of them is taken down.
+    town = decided(4)
+    firsts = {record.author for record, _ in filed(town.world())}
+    away = town.founding.instances.index(min(firsts))
+    again = decided(4, down=(away,))
+    world = again.live()[0]
+    late = [
+        record
+        for record, certificate in filed(world)
+        if record.author != world.pins[slot_key(certificate.slot)].members[0].voice
+    ]
+    rounds = [one for _, one in filed(world) if isinstance(one.slot, RoundSlot)]
+
+    assert late
+    assert len({slot_key(one.slot) for one in rounds}) == len(rounds) == 3
+
+
+def thin(world: World) -> tuple[Record, CertificateFinal]:
+    record, _ = filed(world)[0]
+    assert isinstance(record.body, CertificateFinal)
+    return record, record.body
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda body: msgspec.structs.replace(body, seals=body.seals[:-1]),
+        lambda body: msgspec.structs.replace(body, seals=(body.seals[0],) * len(body.seals)),
+        lambda body: msgspec.structs.replace(body, fence=body.fence + 1),
+        lambda body: msgspec.structs.replace(body, value=body.value + b"\x00"),
+        lambda body: msgspec.structs.replace(body, slot=b"\x00"),
+    ],
+    ids=["too few seals", "one seal thrice", "another fence", "no value", "no slot"],
+)
+def test_what_does_not_verify_proves_nothing(spoil: object) -> None:
+    town = decided()
+    world = town.world()
+    record, body = thin(world)
+    changed = town.say(1, spoil(body))  # type: ignore[operator]
+
+    assert finality.proven(world, record) is not None
+    assert finality.proven(world, changed) is None
+
+
+def test_only_a_certificate_record_of_a_known_slot_can_prove_one() -> None:
+    town = decided()
+    world = town.world()
+    record, _ = thin(world)
+    fresh = begin(town.founding.charter, town.founding.records, verify=verify)
+    unknown = next(
+        one for one, certificate in filed(world) if isinstance(certificate.slot, RoundSlot)
+    )
+
+    assert finality.proven(world, town.founding.records[0]) is None
+    assert finality.proven(fresh, unknown) is None
+    assert record.body is not None
+
+
+def test_a_body_without_a_slot_is_refused_when_it_is_read() -> None:
+    _, body = thin(decided().world())
+    with pytest.raises(PeerError) as caught:
+        finality.certificate_in(msgspec.structs.replace(body, slot=b"\xc1"))
+
+    assert caught.value.code == Code.NOT_CANONICAL
+
+
+# Whose turn it is ---------------------------------------------------------------------------------
+
+
+def lone(town: Trial, index: int | None, now: int = 0) -> Turn:
+    """Give a turn on a fresh world of the founding, of an instance or of an observer."""
+    name = None if index is None else town.founding.instances[index]
+    signer = None if index is None else KeySigner(keys(town.seed, "instance", index).current)
+    world = begin(
+        town.founding.charter, town.founding.records, instance=name, signer=signer, verify=verify
+    )
+    return Turn(world=world, now=now)
+
+
+def first_cut(town: Trial) -> tuple[CutSlot, Certificate]:
+    certificate = next(
+        one
+        for one in town.world().certificates.values()
+        if isinstance(one.slot, CutSlot) and one.slot.number == 1
+    )
+    assert isinstance(certificate.slot, CutSlot)
+    return certificate.slot, certificate
+
+
+def test_voices_wait_for_those_before_them_twice_the_leaders_timer_each() -> None:
+    town = decided()
+    slot, _ = first_cut(town)
+    due = {}
+    for index, name in enumerate(town.founding.instances):
+        turn = lone(town, index, now=1_000)
+        finality.schedule(turn, slot)
+        due[name] = turn.world.to_file[slot_key(slot)]
+        assert turn.effects == [fx.WakeAt(at=due[name])]
+    pinned = town.world().pins[slot_key(slot)]
+    timer = town.founding.charter.timing.leader_timer
+
+    assert [due[member.voice] for member in pinned.members] == [
+        1_000 + 2 * rank * timer for rank in range(3)
+    ]
+
+
+def test_an_observer_and_who_has_filed_or_planned_already_plan_nothing() -> None:
+    town = decided()
+    slot, _ = first_cut(town)
+    watching = lone(town, None)
+    finality.schedule(watching, slot)
+    assert (watching.world.to_file, watching.effects) == ({}, [])
+
+    turn = lone(town, 0)
+    turn.world.filed[slot_key(slot)] = named("record")
+    finality.schedule(turn, slot)
+    assert turn.world.to_file == {}
+
+    turn = lone(town, 0)
+    finality.schedule(turn, slot)
+    planned = dict(turn.world.to_file)
+    turn.now = 99_999
+    finality.schedule(turn, slot)
+    assert turn.world.to_file == planned
+
+
+def test_who_has_no_voice_in_a_slot_comes_last() -> None:
+    # Two instances of one operator share its voice: the other one files after all voices.
+    founding = found(
+        FoundingSpec(
+            name="shared",
+            salt=named("salt"),
+            preset="test",
+            operators=[("operator", keys("shared", "operator", 0))],
+            instances=[(f"{i}", keys("shared", "instance", i), 0) for i in range(2)],
+            founders=[
+                FounderSpec(name="a", keys=keys("shared", "agent", 0), operator=0, instance=0)
+            ],
+        )
+    )
+    due = {}
+    for index, name in enumerate(founding.instances):
+        world = begin(
+            founding.charter,
+            founding.records,
+            instance=name,
+            signer=KeySigner(keys("shared", "instance", index).current),
+            verify=verify,
+        )
+        slot = CutSlot(number=1, previous=world.state.digest)
+        finality.schedule(Turn(world=world, now=0), slot)
+        due[name] = world.to_file[slot_key(slot)]
+    voice, other = sorted(founding.instances)
+
+    assert due == {voice: 0, other: 2 * founding.charter.timing.leader_timer}
+
+
+def test_a_certificate_is_filed_when_it_is_due_unless_somebody_was_faster() -> None:
+    town = decided()
+    slot, certificate = first_cut(town)
+    turn = lone(town, 1)
+    world, key = turn.world, slot_key(slot)
+    world.certificates[key] = certificate
+    world.to_file[key] = 500
+    turn.now = 499
+    finality.file_due(turn)
+    assert (turn.effects, list(world.to_file)) == ([], [key])
+    turn.now = 500
+    finality.file_due(turn)
+    (stored, _) = turn.effects
+    assert isinstance(stored, fx.StoreRecord)
+    assert (world.filed[key], world.to_file) == (stored.record.id, {})
+    assert stored.record.body == finality.body_of(certificate)
+
+    world.to_file[key] = 0
+    turn.effects.clear()
+    finality.file_due(turn)
+    assert (turn.effects, world.to_file) == ([], {})
+
+
+def test_who_may_not_sign_keeps_its_plan() -> None:
+    town = decided()
+    slot, certificate = first_cut(town)
+    turn = lone(town, 1)
+    world, key = turn.world, slot_key(slot)
+    assert world.me is not None
+    world.me.settled = False
+    world.certificates[key] = certificate
+    world.to_file[key] = 0
+    finality.file_due(turn)
+
+    assert (turn.effects, list(world.to_file)) == ([], [key])

@@ -1,0 +1,243 @@
+"""Each invariant must be able to fail: a sound world is broken in one place, and only it speaks."""
+
+import copy
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from federation.artifacts import State
+from federation.certificates import CutSlot, Phase, RoundSlot, VoidValue, slot_key
+from federation.crypto import Choice
+from federation.protocol import World
+from federation.protocol.invariants import broken, disagreements
+from federation.protocol.rounds import Round
+from federation.records import Reveal
+from tests.builders import named
+from tests.federation.protocol.hostile import staged
+from tests.federation.protocol.trial import Trial
+
+
+@functools.cache
+def grown() -> tuple[Trial, bytes, bytes]:
+    """Give a town with an accepted artifact, and one that is still under review."""
+    town = Trial.of(2, 6, operators=6)
+    done = town.propose(0, "Done")
+    town.vote(done, {1: 1, 2: 1, 3: 1, 4: 1})
+    town.settled()
+    waiting = town.propose(1, "Waiting")
+    town.open_round(waiting)
+    return town, done.id, waiting.id
+
+
+def spoilt(spoil: Callable[[World], None]) -> list[str]:
+    """Break a copy of a sound world and say what is found."""
+    town, _, _ = grown()
+    original = town.world()
+    world = dataclasses.replace(
+        original,
+        state=copy.copy(original.state),
+        rounds={name: copy.copy(one) for name, one in original.rounds.items()},
+        certificates=dict(original.certificates),
+        positions=dict(original.positions),
+        heard=dict(original.heard),
+        me=copy.copy(original.me),
+    )
+    world.state.artifacts = dict(original.state.artifacts)
+    world.state.agents = dict(original.state.agents)
+    assert broken(world) == []
+    spoil(world)
+    return broken(world)
+
+
+def done_round(world: World) -> Round:
+    round_id = world.state.artifacts[grown()[1]].round
+    assert round_id is not None
+    return world.rounds[round_id]
+
+
+def change(world: World, name: bytes, **fields: object) -> None:
+    artifact = world.state.artifacts[name]
+    world.state.artifacts[name] = dataclasses.replace(artifact, **fields)  # type: ignore[arg-type]
+
+
+def without_verdict(world: World) -> None:
+    change(world, grown()[1], verdict=None)
+
+
+def rejected(world: World) -> None:
+    verdict = world.state.artifacts[grown()[2]].verdict
+    assert verdict is None
+    change(world, grown()[2], state=State.ACTIVE)
+
+
+def without_round(world: World) -> None:
+    del world.rounds[done_round(world).pin.round]
+
+
+def other_verdict(world: World) -> None:
+    verdict = world.state.artifacts[grown()[1]].verdict
+    assert verdict is not None
+    change(world, grown()[1], verdict=dataclasses.replace(verdict, numerator=1))
+
+
+def without_certificate(world: World) -> None:
+    slot = RoundSlot(round_id=done_round(world).pin.round, phase=Phase.DECIDE)
+    del world.certificates[slot_key(slot)]
+
+
+def unended(world: World) -> None:
+    one = done_round(world)
+    one.finals = {phase: final for phase, final in one.finals.items() if phase != Phase.DECIDE}
+
+
+def stuck(world: World) -> None:
+    one = world.rounds[world.state.artifacts[grown()[2]].round or b""]
+    one.phase = None
+
+
+def lost(world: World) -> None:
+    change(world, grown()[2], round=named("nowhere"))
+
+
+def listed_in_decide(world: World, **fields: object) -> None:
+    one = done_round(world)
+    first, *rest = one.finals[Phase.DECIDE].records
+    changed = dataclasses.replace(first, **fields)  # type: ignore[arg-type]
+    final = dataclasses.replace(one.finals[Phase.DECIDE], records=(changed, *rest))
+    one.finals = {**one.finals, Phase.DECIDE: final}
+
+
+def no_reveal(world: World) -> None:
+    box = done_round(world).finals[Phase.COMMIT].records
+    listed_in_decide(world, body=box[0].body)
+
+
+def opens_nothing(world: World) -> None:
+    body = done_round(world).finals[Phase.DECIDE].records[0].body
+    assert isinstance(body, Reveal)
+    other = msgspec.structs.replace(body.ballot, choice=Choice.AGAINST)
+    listed_in_decide(world, body=msgspec.structs.replace(body, ballot=other))
+
+
+def too_heavy(world: World) -> None:
+    name, agent = next(iter(world.state.agents.items()))
+    world.state.agents[name] = dataclasses.replace(agent, weight=1_000_001)
+
+
+def too_light(world: World) -> None:
+    name, agent = next(iter(world.state.agents.items()))
+    world.state.agents[name] = dataclasses.replace(agent, weight=49_999)
+
+
+def weighty_stranger(world: World) -> None:
+    name, agent = next(iter(world.state.agents.items()))
+    world.state.agents[name] = dataclasses.replace(agent, founder=None, weight=1)
+
+
+def without_cut(world: World) -> None:
+    for key, one in list(world.certificates.items()):
+        if isinstance(one.slot, CutSlot) and one.slot.number == world.state.cut:
+            del world.certificates[key]
+
+
+def strange_position(world: World) -> None:
+    name, here = next(iter(world.positions.items()))
+    world.positions[name] = dataclasses.replace(here, head=named("nothing"))
+
+
+def wrong_seq(world: World) -> None:
+    name, here = next(iter(world.positions.items()))
+    world.positions[name] = dataclasses.replace(here, seq=here.seq + 1)
+
+
+def forgetful(world: World) -> None:
+    assert world.me is not None
+    world.me.counter = world.heard[world.me.instance].header.counter
+
+
+def wrong_digest(world: World) -> None:
+    world.digest = named("another world")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "found"),
+    [
+        (without_verdict, "without an accepting verdict"),
+        (rejected, "without an accepting verdict"),
+        (without_round, "without an accepting verdict"),
+        (other_verdict, "do not give its verdict"),
+        (unended, "do not give its verdict"),
+        (without_certificate, "has no certificate"),
+        (stuck, "waits for nothing"),
+        (lost, "waits for nothing"),
+        (no_reveal, "lists what is no reveal"),
+        (opens_nothing, "opens nothing"),
+        (too_heavy, "weighs 1000001"),
+        (too_light, "weighs 49999"),
+        (weighty_stranger, "weighs 1"),
+        (without_cut, "has no certificate, or two"),
+        (strange_position, "is no stored record"),
+        (wrong_seq, "is no stored record"),
+        (forgetful, "a counter that we have not reached"),
+        (wrong_digest, "is not that of the state"),
+    ],
+)
+def test_every_invariant_finds_what_breaks_it(spoil: Callable[[World], None], found: str) -> None:
+    assert any(found in line for line in spoilt(spoil))
+
+
+def test_an_instance_that_is_not_settled_owes_nothing_yet() -> None:
+    def unsettled(world: World) -> None:
+        forgetful(world)
+        assert world.me is not None
+        world.me.settled = False
+
+    assert spoilt(unsettled) == []
+
+
+def test_a_realm_is_sound_before_its_first_cut() -> None:
+    assert broken(Trial.of(2, 3).world()) == []
+
+
+def test_checking_changes_nothing() -> None:
+    world = grown()[0].world()
+    tables, digest = world.state.tables, world.digest
+
+    assert broken(world) == []
+    assert world.state.tables is tables
+    assert world.digest == digest
+
+
+def test_worlds_of_one_federation_agree_at_every_moment() -> None:
+    town = Trial.of(3, 6, operators=6)
+    record = town.propose(0)
+    town.open_round(record)
+    for _ in range(60):
+        town.rest(100)
+        assert disagreements(town.live()) == []
+        assert [broken(world) for world in town.live()] == [[], [], []]
+
+
+def test_two_values_of_one_slot_and_two_worlds_of_one_cut_are_found() -> None:
+    world = staged().town.world()
+    key, certificate = next(
+        (key, one) for key, one in world.certificates.items() if isinstance(one.slot, RoundSlot)
+    )
+    liar = dataclasses.replace(
+        world,
+        digest=named("another world"),
+        certificates={
+            **world.certificates,
+            key: dataclasses.replace(certificate, value=VoidValue()),
+        },
+    )
+
+    found = disagreements([world, liar])
+
+    assert len(found) == 2
+    assert found[0].startswith("agreement")
+    assert found[1].startswith("convergence")
+    assert disagreements([world, world]) == []
