@@ -67,6 +67,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "simnet_seed" in metafunc.fixturenames:
         seeds = parse_seeds(metafunc.config.getoption("--seeds"))
         metafunc.parametrize("simnet_seed", seeds, ids=[f"seed={seed}" for seed in seeds])
+    if "slot_seed" in metafunc.fixturenames:
+        # A seed of the certificate machine alone stands for a whole block of schedules.
+        seeds = parse_seeds(metafunc.config.getoption("--seeds"))
+        few = seeds if PROFILE == "slow" else seeds[:2]
+        metafunc.parametrize("slot_seed", few, ids=[f"seed={seed}" for seed in few])
 
 
 def parse_seeds(text: str) -> range:

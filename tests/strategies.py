@@ -223,7 +223,7 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
         slot=st.binary(max_size=128),
         value=st.binary(max_size=400),
         fence=st.integers(0, 2**63 - 1),
-        seals=several(st.builds(Seal, digests, counts, signatures), 128),
+        seals=several(st.builds(Seal, digests, counts, signatures), 256),
     ),
     Kind.LOG_FORK: st.builds(LogFork, author=digests, a=_SIGNED_STATEMENT, b=_SIGNED_STATEMENT),
     Kind.LOG_FAULT: st.builds(LogFault, a=_SIGNED_MESSAGE, b=_SIGNED_MESSAGE),

@@ -30,6 +30,9 @@ def meet(turn: Turn, event: Met) -> bool:
     shown = _shown(world, me, event)
     if shown >= me.counter:
         _forgot(turn, me, shown)
+    elif me.amnesia and not me.settled:
+        # Whoever told first made no quorum: what the others tell can only lengthen the silence.
+        _fall_silent(turn, me)
     if me.settled or not _is_quorum(world, me):
         return False
     me.settled = True
@@ -56,13 +59,18 @@ def count(world: World, certificate: Certificate) -> None:
 
 
 def _forgot(turn: Turn, me: Me, counter: int) -> None:
+    """Count on from a signature of ours that we do not remember, and fall silent."""
+    me.counter = counter + 1
+    _fall_silent(turn, me)
+
+
+def _fall_silent(turn: Turn, me: Me) -> None:
     """Stay silent wherever we may have signed before: at least up to the cut that we know.
 
     At most f of those who told how far they are can lie, so of their cuts the (f+1)-th highest
     is one that is there.
     """
     world = turn.world
-    me.counter = counter + 1
     members = world.state.cut_members
     f = _quorum(world)[1]
     voices = {member.voice for member in members} - {me.instance}

@@ -37,6 +37,7 @@ from federation.simulation.network.adversaries.promisers import FAR
 from federation.simulation.network.letters import Packet
 from federation.simulation.network.network import SimNetwork
 from federation.simulation.network.node import SimNode
+from federation.simulation.network.schedules import draw, run
 from federation.simulation.network.watch import is_at_rest, watched
 from federation.simulation.network.worst_cases import shown_to_one, two_faces
 from tests.simnet.eavesdrop import comes_to_rest, four, with_liar
@@ -46,7 +47,7 @@ PLACES = pytest.mark.parametrize("place", [0, 1, 3])
 
 
 def lists_of(network: SimNetwork, phase: Phase) -> set[tuple[bytes, ...]]:
-    """What the honest instances take the certified list of a phase to be."""
+    """Collect what the honest instances take the certified list of a phase to be."""
     return {
         tuple(record.id for record in one.finals[phase].records)
         for world in network.worlds
@@ -301,3 +302,11 @@ def test_the_proof_of_fault_names_the_liar_and_reaches_every_log(place: int) -> 
         assert all(isinstance(record.body, LogFault) for record in proofs)
         assert world.denounced <= {liar}
     assert any(world.denounced for world in network.worlds)
+
+
+def test_a_certificate_that_only_a_forked_chain_holds_is_filed_again() -> None:
+    # Found by seed 157: the liar was first to file `decide`, above a fork of its own chain that no
+    # cut can pass, and the decided artifact stayed under review for ever.
+    outcome = run(draw(157, members=4))
+
+    assert outcome.at_rest

@@ -84,7 +84,7 @@ def test_a_community_of_one_survives_a_kill_at_every_effect() -> None:
     number = 0
     while True:
         network = network_of(there, "one")
-        network.node(0).trap = Trap(after=nth(number, lambda effect: True), down_for=30)
+        network.node(0).trap = Trap(after=nth(number, bool), down_for=30)
         # The proposal itself may be lost with the crash: then it is made again.
         network.at(200, lambda network=network: _again(network))  # type: ignore[misc]
 

@@ -3,8 +3,9 @@
 Imports nothing of `federation`, so writers, readers and tests can all use it.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -29,8 +30,10 @@ def shown(value: object) -> object:
 
 
 def plain(value: object) -> object:
-    """Undo `shown`; lists stay lists."""
+    """Undo `shown`; lists stay lists, and "@name" is the fixed byte string of that name."""
     match value:
+        case str() if value.startswith("@"):
+            return fixed_bytes(value[1:])
         case {"hex": str(digits)}:
             return bytes.fromhex(digits)
         case {"map": dict(fields)}:
@@ -39,6 +42,40 @@ def plain(value: object) -> object:
             return [plain(item) for item in value]
         case _:
             return value
+
+
+def fixed_bytes(name: str) -> bytes:
+    """Give the 32 bytes that a name of the vectors stands for."""
+    return hashlib.sha256(f"folkmoot test vector: {name}".encode()).digest()
+
+
+def renamed(value: object, names: Iterable[str]) -> object:
+    """Write a plain value as JSON, byte strings by one of these names where it is theirs."""
+    known = {fixed_bytes(name): f"@{name}" for name in names}
+
+    def written(item: object) -> object:
+        match item:
+            case bytes() if item in known:
+                return known[item]
+            case list() | tuple():
+                return [written(one) for one in item]
+            case _:
+                return shown(item)
+
+    return written(value)
+
+
+def names_in(value: object) -> Iterator[str]:
+    """List the names of byte strings that stand somewhere in a JSON value."""
+    match value:
+        case str() if value.startswith("@"):
+            yield value[1:]
+        case dict():
+            yield from (name for item in value.values() for name in names_in(item))
+        case list() | tuple():
+            yield from (name for item in value for name in names_in(item))
+        case _:
+            return
 
 
 def load(name: str) -> Row:
@@ -113,7 +150,7 @@ def spelt(row: Row, name: str) -> bytes:
     """Give bytes that are written in hexadecimal, or as pieces.
 
     A piece {"ids": n} stands for n byte strings of 32 bytes that count from 1, as msgpack writes
-    them: lists at their limit would fill the files with zeros.
+    them, {"zeros": n} for n zero bytes: what is at a limit would fill the files.
     """
     value = row[name]
     if isinstance(value, str):
@@ -124,6 +161,8 @@ def spelt(row: Row, name: str) -> bytes:
 def _piece(piece: object) -> bytes:
     if isinstance(piece, str):
         return bytes.fromhex(piece)
+    if "zeros" in as_row(piece):
+        return bytes(number(as_row(piece), "zeros"))
     count = number(as_row(piece), "ids")
     return b"".join(b"\xc4\x20" + one for one in counted_ids(count))
 

@@ -22,18 +22,20 @@ from tests.vectors.agreement_reader import (
     one_of,
     pack,
     rising,
-    sha256,
     tagged_hash,
     truth,
 )
 from tests.vectors.agreement_rows import OK, as_bytes, as_int, as_list
-from tests.vectors.second_reader import openssl_accepts, read_canonical
+from tests.vectors.second_reader import openssl_accepts, read_canonical, sha256
 
 RECORD: Final = 65_536
 BLOB: Final = 1_048_576
 LISTED: Final = 900
 MEMBERS: Final = 256
 PHASES: Final = ("fast", "deliberate", "commit", "commit2", "decide", "contest", "rule", "assess")
+
+VOIDABLE: Final = ("commit", "rule", "assess")
+"""Phases before which nothing is opened: only these can be void."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,9 @@ def is_value(slot: object, value: object) -> bool:
     """Tell whether a plain value is one of a slot."""
     if is_cut(slot):
         return _CUT_VALUE(value) and as_list(value)[0] == as_list(slot)[1]
-    return value is None or IDS(value)
+    if value is None:
+        return as_list(slot)[1] in VOIDABLE
+    return IDS(value)
 
 
 def value_bytes(slot: object, value: object) -> bytes:
@@ -255,14 +259,14 @@ def judge_packet(raw: bytes) -> str:
 
 
 def _are_chains(value: object) -> bool:
-    """[[author, [[ids at p+1], [ids at p+2], …]]…]: authors and ids of one place ascending."""
+    """Hold for [[author, [[ids at p+1], …]]…], authors and ids of one place ascending."""
     place = both(listed(HASH, BLOB, 1), lambda ids: rising(_all_bytes(ids)))
     rows = listed(in_row(HASH, listed(place, BLOB, 1)), BLOB)
     return rows(value) and rising([as_bytes(as_list(one)[0]) for one in as_list(value)])
 
 
 def _are_positions(value: object) -> bool:
-    """[[author, seq, head]…]: authors ascending."""
+    """Hold for [[author, seq, head]…], authors ascending."""
     rows = listed(in_row(HASH, COUNT, HASH), BLOB)
     return rows(value) and rising([as_bytes(as_list(one)[0]) for one in as_list(value)])
 

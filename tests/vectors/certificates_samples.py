@@ -21,6 +21,7 @@ from federation.certificates import (
     Member,
     MessagePacket,
     Opened,
+    Packet,
     Part,
     PartKind,
     PartsPacket,
@@ -63,6 +64,11 @@ IDS: Final = tuple(sorted(fixed(f"record {index}") for index in range(3)))
 def voice(index: int) -> InstanceId:
     """Name a member's voice."""
     return fixed(f"voice {index}")
+
+
+def slot_name(slot: Slot) -> str:
+    """Name a slot in the file: its phase, or `cut`."""
+    return slot.phase.value if isinstance(slot, RoundSlot) else "cut"
 
 
 def operator(index: int) -> OperatorId:
@@ -226,7 +232,7 @@ def packets() -> Mapping[str, tuple[Slot, bytes]]:
     """One packet of every kind."""
     one = parts()
     raw, signature = said(1, BOX, 7, Cosign(fence=3, digest=lock().digest))
-    kinds = {
+    kinds: dict[str, tuple[Slot, Packet]] = {
         "message": (BOX, MessagePacket(raw=raw, signature=signature)),
         "message with parts": (
             BOX,
@@ -246,8 +252,8 @@ def packets() -> Mapping[str, tuple[Slot, bytes]]:
 
 
 def chains() -> bytes:
-    """What a member holds above cut 40, as a blob."""
-    held = {
+    """Give the blob of what a member holds above cut 40."""
+    held: dict[bytes, Sequence[Sequence[bytes]]] = {
         fixed("author 0"): [IDS[:1], IDS[1:]],
         fixed("author 1"): [[fixed("record 3")]],
     }
@@ -255,7 +261,7 @@ def chains() -> bytes:
 
 
 def positions() -> bytes:
-    """Where cut 41 stands, as a blob."""
+    """Give the blob of where cut 41 stands."""
     return positions_blob(
         {
             fixed("author 0"): Position(seq=12, head=IDS[0]),

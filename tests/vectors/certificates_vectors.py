@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from federation.certificates import (
+    VOIDABLE,
+    RoundSlot,
     certificate_bytes,
     message_hash,
     part_address,
@@ -34,6 +36,7 @@ from tests.vectors.certificates_samples import (
     pinned,
     said,
     seed,
+    slot_name,
     values,
     voice,
 )
@@ -61,22 +64,25 @@ def vectors() -> Row:
         "values": [
             {
                 "name": name,
-                "slot": shown(slot_plain(slot)),
+                "slot": slot_name(slot),
                 "value": shown(msgspec.to_builtins(value_plain(value), builtin_types=(bytes,))),
                 "bytes": value_bytes(slot, value).hex(),
                 "digest": value_digest(slot, value).hex(),
             }
             for name, (slot, value) in values().items()
         ],
-        "lock": {
-            "slot": shown(slot_plain(BOX)),
-            "bytes": lock_bytes(lock()).hex(),
-            "hash": lock_hash(lock()).hex(),
-        },
+        "locks": [
+            {
+                "name": "three cosigns",
+                "slot": slot_name(BOX),
+                "bytes": lock_bytes(lock()).hex(),
+                "hash": lock_hash(lock()).hex(),
+            }
+        ],
         "certificates": [
             {
                 "name": name,
-                "slot": shown(slot_plain(one.slot)),
+                "slot": slot_name(one.slot),
                 "bytes": certificate_bytes(one).hex(),
                 "digest": one.digest.hex(),
             }
@@ -92,7 +98,7 @@ def vectors() -> Row:
             for name, part in parts().items()
         ],
         "packets": [
-            {"name": name, "slot": shown(slot_plain(slot)), "bytes": raw.hex()}
+            {"name": name, "slot": slot_name(slot), "bytes": raw.hex()}
             for name, (slot, raw) in packets().items()
         ],
         "invalid": certificates_bad.vectors(),
@@ -107,24 +113,29 @@ def _quorums() -> Iterator[Row]:
 
 
 def _slots() -> Iterator[Row]:
+    """Give every slot with its leaders, which are members by their index in this file."""
     for slot in SLOTS:
-        homes = {"voice 2": voice(2), "nobody's voice": fixed("observer")}
         yield {
+            "name": slot_name(slot),
             "slot": shown(slot_plain(slot)),
             "bytes": slot_key(slot).hex(),
+            "may_be_void": isinstance(slot, RoundSlot) and slot.phase in VOIDABLE,
             "leaders": [
                 {
-                    "name": name,
                     "home": home.hex(),
-                    "order": [member.voice.hex() for member in pinned(slot, home=home).members],
-                    "fences": [
-                        {"fence": fence, "leader": pinned(slot, home=home).leader(fence).hex()}
+                    "order": [_index(member.voice) for member in pinned(slot, home=home).members],
+                    "at_fences": {
+                        str(fence): _index(pinned(slot, home=home).leader(fence))
                         for fence in (0, 1, 6, 2**31, MOST)
-                    ],
+                    },
                 }
-                for name, home in homes.items()
+                for home in (voice(2), fixed("observer"))
             ],
         }
+
+
+def _index(name: bytes) -> int:
+    return [voice(index) for index in range(N)].index(name)
 
 
 def _messages() -> Iterator[Row]:
@@ -132,7 +143,7 @@ def _messages() -> Iterator[Row]:
         raw, signature = said(index % N, slot, 2**index, body)
         yield {
             "name": name,
-            "slot": shown(slot_plain(slot)),
+            "slot": slot_name(slot),
             "voice": voice(index % N).hex(),
             "counter": 2**index,
             "fields": shown(list(msgspec.structs.astuple(body))),

@@ -7,6 +7,7 @@ import msgspec
 
 from federation.charter import (
     PRESETS,
+    Badge,
     Charter,
     Founder,
     Genesis,
@@ -24,6 +25,7 @@ from federation.crypto import public_key
 from tests.vectors.agreement_rows import Row, shown
 from tests.vectors.vector_bodies import fixed
 
+BADGES: Final[tuple[Badge, ...]] = ("arbiter", "moderator")
 BASE: Final = "preset test"
 """The good charter that the refused ones are changes of."""
 
@@ -49,7 +51,7 @@ def genesis() -> Genesis:
                 operator=operators[index % 2],
                 instance=instances[index % 2],
                 tier=index,
-                badges=("arbiter", "moderator")[:index],
+                badges=BADGES[:index],
             )
             for index, agent in enumerate(agents)
         ),

@@ -229,7 +229,7 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
             slot=_is(bytes, 0, 128),
             value=_is(bytes, 0, 48_000),
             fence=_within(0, 2**63 - 1),
-            seals=_many(_row(_ID, _COUNT, _SIGNATURE), 128),
+            seals=_many(_row(_ID, _COUNT, _SIGNATURE), 256),
         ),
     ),
     "log.fork": (EVERYBODY, _fields(author=_ID, a=_SIGNED_STATEMENT, b=_SIGNED_STATEMENT)),

@@ -221,7 +221,7 @@ class SimNode:
             case AskMissing():
                 self.post(sender, sync.give_missing(world, letter))
             case GiveMissing():
-                self._reconcile(sender, letter)
+                self._reconcile(world, sender, letter)
             case AskRecords():
                 found = sync.with_ancestors(world, letter)
                 if found.records:
@@ -239,17 +239,13 @@ class SimNode:
             case _:
                 assert_never(letter)
 
-    def _reconcile(self, peer: InstanceId, given: GiveMissing) -> None:
+    def _reconcile(self, world: World, peer: InstanceId, given: GiveMissing) -> None:
         """Store what a peer sent, give it what it lacks, ask on or report that it is done."""
-        asked = given.asked
-        if self.world is None:
-            return
-        known = len(self.world.log)
+        asked, known = given.asked, len(world.log)
         if given.records:
             self.take(ins.Arrived(records=given.records, peer=peer))
-        # Storing may have ended in a crash.
-        world: World | None = self.world
-        if world is None:
+        if self.world is not world:
+            # Storing has ended in a crash.
             return
         lacking = sync.lacking(world, given.pages)
         if lacking:

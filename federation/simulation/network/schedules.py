@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from federation.certificates import CertificatePacket, MessagePacket, packet_from_bytes
 from federation.core import InstanceId, Lots, Millis, Ppm
 from federation.crypto import Ballot, Basis, Choice, Reason
 from federation.records import Stance
@@ -36,8 +37,9 @@ from federation.simulation.network.adversaries import (
 )
 from federation.simulation.network.agents import View
 from federation.simulation.network.community import Community, community
-from federation.simulation.network.letters import Sent
+from federation.simulation.network.letters import Packet, Sent
 from federation.simulation.network.links import Cut, Line, Weather, partition
+from federation.simulation.network.monitors.votes import read
 from federation.simulation.network.network import SimNetwork
 from federation.simulation.network.watch import REVIEW, TIMING, is_at_rest, watched
 
@@ -46,6 +48,8 @@ CHAOS: Final[Millis] = 3_000
 LONG: Final[Millis] = 30_000
 """Virtual time after which a run that should have come to rest has failed."""
 _THREE: Final = 3
+_MUTED: Final[Ppm] = 750_000
+"""Of muted packets, how many are dropped."""
 
 Kind = Callable[[Community, int, Lots], Liar]
 
@@ -157,6 +161,8 @@ class Scenario:
     """The kind was asked for, not drawn."""
     picky: Ppm = 0
     """Of letters to one victim at a time, how many are dropped until links are good."""
+    muted: str | None = None
+    """Packets of this kind are mostly dropped until links are good: it drives fences up."""
 
     @property
     def there(self) -> Community:
@@ -234,6 +240,7 @@ def draw(seed: int, *, members: int | None = None, kind: str | None = "any") -> 
         proposals=((lots.between(10, 300), lots.below(len(there.homes))),),
         forced=kind not in {"any", None},
         picky=lots.pick((0, 0, 300_000, 900_000)),
+        muted=lots.pick((None, None, "seal", "cosign", "propose")),
     )
 
 
@@ -290,8 +297,11 @@ def _propose(network: SimNetwork, who: int) -> None:
 
 
 def _censor(scenario: Scenario) -> Callable[[Sent], bool] | None:
-    """Drop most of what goes to one instance at a time; which one changes every 60 letters."""
-    if not scenario.picky:
+    """Drop most of what goes to one instance at a time, and most packets of the muted kind.
+
+    Which instance that is changes every 60 letters.
+    """
+    if not scenario.picky and scenario.muted is None:
         return None
     lots = Lots("censor", scenario.seed)
     instances = scenario.there.founding.instances
@@ -301,9 +311,25 @@ def _censor(scenario: Scenario) -> Callable[[Sent], bool] | None:
     def drops(sent: Sent) -> bool:
         if next(seen) % 60 == 0:
             victim[0] = lots.pick(instances)
-        return sent.receiver == victim[0] and lots.chance(scenario.picky)
+        if sent.receiver == victim[0] and lots.chance(scenario.picky):
+            return True
+        return _is_muted(sent, scenario.muted) and lots.chance(_MUTED)
 
     return drops
+
+
+def _is_muted(sent: Sent, muted: str | None) -> bool:
+    """Tell whether a letter is a packet of the muted kind; certificates go with the seals."""
+    if muted is None or not isinstance(sent.letter, Packet):
+        return False
+    match packet_from_bytes(sent.letter.packet).packet:
+        case MessagePacket(raw=raw):
+            said = read(raw)
+            return said is not None and said.step == muted
+        case CertificatePacket():
+            return muted == "seal"
+        case _:
+            return False
 
 
 def run(scenario: Scenario, *, keeps_lines: bool = False) -> Outcome:

@@ -61,27 +61,26 @@ def _hides(network: SimNetwork, phase: Phase, witness: InstanceId) -> Callable[[
     def drops(sent: Sent) -> bool:
         if sent.sender == witness:
             return _knows(network, witness, phase)
-        letter = sent.letter
-        match letter:
+        match sent.letter:
             case Gossip(records=records):
                 return any(isinstance(one.body, CertificateFinal) for one in records)
             case Packet(packet=packet):
-                routed = packet_from_bytes(packet)
-                if not isinstance(routed.slot, RoundSlot) or routed.slot.phase is not phase:
-                    return False
-                if sent.receiver == witness:
-                    return False
-                match routed.packet:
-                    case MessagePacket(raw=raw):
-                        return read(raw).step == "seal"
-                    case CertificatePacket():
-                        return True
-                    case _:
-                        return False
+                return sent.receiver != witness and _tells(packet, phase)
             case _:
                 return False
 
     return drops
+
+
+def _tells(packet: bytes, phase: Phase) -> bool:
+    """Tell whether a packet says anything of seals in a phase."""
+    routed = packet_from_bytes(packet)
+    if not isinstance(routed.slot, RoundSlot) or routed.slot.phase is not phase:
+        return False
+    if isinstance(routed.packet, MessagePacket):
+        said = read(routed.packet.raw)
+        return said is not None and said.step == "seal"
+    return isinstance(routed.packet, CertificatePacket)
 
 
 def _knows(network: SimNetwork, instance: InstanceId, phase: Phase) -> bool:

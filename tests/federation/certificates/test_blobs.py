@@ -58,14 +58,28 @@ def test_the_forms_are_those_of_the_design() -> None:
     assert blob_hash(b"x") == digest(Domain.BLOB, b"x")
 
 
-def test_a_backlog_is_cut_by_whole_authors_in_the_order_of_the_beacon() -> None:
+def test_a_backlog_is_shared_evenly_and_the_rest_goes_in_the_order_of_the_beacon() -> None:
     held = {name("author", i): [[name(i, k)] for k in range(3)] for i in range(4)}
 
-    first = set(chains_from_blob(chains_blob(held, beacon=BEACON, most=7)))
-    other = set(chains_from_blob(chains_blob(held, beacon=b"z" * 32, most=7)))
+    first = chains_from_blob(chains_blob(held, beacon=BEACON, most=7))
+    other = chains_from_blob(chains_blob(held, beacon=b"z" * 32, most=7))
 
-    assert len(first) == len(other) == 2
-    assert first != other
+    assert sorted(map(len, first.values())) == sorted(map(len, other.values())) == [1, 1, 2, 3]
+    assert {author for author, levels in first.items() if len(levels) == 3} != {
+        author for author, levels in other.items() if len(levels) == 3
+    }
+
+
+def test_admitted_authors_move_before_a_crowd_of_strangers() -> None:
+    crowd = {name("stranger", i): [[name(i, k)] for k in range(8)] for i in range(50)}
+    friends = {name("friend", i): [[name("f", i, k)] for k in range(5)] for i in range(3)}
+
+    found = chains_from_blob(
+        chains_blob({**crowd, **friends}, beacon=BEACON, admitted=set(friends), most=20)
+    )
+
+    assert all(len(found[friend]) == 5 for friend in friends)
+    assert sum(len(levels) for author, levels in found.items() if author in crowd) == 5
 
 
 def test_one_chain_longer_than_the_limit_still_moves() -> None:

@@ -192,9 +192,9 @@ def block(seed: int, size: int) -> range:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
 def test_everybody_ends_with_one_certificate_once_the_network_is_good(
-    n: int, simnet_seed: int
+    n: int, slot_seed: int
 ) -> None:
-    for seed in block(simnet_seed, 8):
+    for seed in block(slot_seed, 8):
         hall = Hall(n, seed, loss=0.35, crashes=0.02).run(END)
 
         assert hall.all_final, f"seed {seed}"
@@ -210,8 +210,8 @@ def test_a_crash_at_any_single_point_contradicts_nothing_and_stops_nothing(n: in
         assert hall.all_final, f"point {point}"
 
 
-def test_three_operators_that_chose_availability_decide_without_one(simnet_seed: int) -> None:
-    for seed in block(simnet_seed, 8):
+def test_three_operators_that_chose_availability_decide_without_one(slot_seed: int) -> None:
+    for seed in block(slot_seed, 8):
         silent = seed % 3
         hall = Hall(3, seed, who_lies=silent, available=True, crashes=0.02).run(END)
 
@@ -230,8 +230,8 @@ def test_too_few_members_decide_nothing_and_count_no_fences(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [4, 7])
-def test_one_liar_neither_divides_nor_stops_the_others(n: int, simnet_seed: int) -> None:
-    for seed in block(simnet_seed, 15 if n == 4 else 6):
+def test_one_liar_neither_divides_nor_stops_the_others(n: int, slot_seed: int) -> None:
+    for seed in block(slot_seed, 15 if n == 4 else 6):
         hall = Hall(n, seed, liar=Chaos, who_lies=seed % n, loss=(seed % 4) / 8, crashes=0.02).run(
             END
         )
@@ -241,14 +241,14 @@ def test_one_liar_neither_divides_nor_stops_the_others(n: int, simnet_seed: int)
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_where_everybody_must_agree_a_liar_can_only_stop_the_others(
-    n: int, simnet_seed: int
+    n: int, slot_seed: int
 ) -> None:
-    for seed in block(simnet_seed, 6):
+    for seed in block(slot_seed, 6):
         Hall(n, seed, liar=Chaos, who_lies=seed % n, crashes=0.02).run(GOOD_AT)
 
 
-def test_what_all_honest_members_hold_in_time_is_in_the_list(simnet_seed: int) -> None:
-    for seed in block(simnet_seed, 6):
+def test_what_all_honest_members_hold_in_time_is_in_the_list(slot_seed: int) -> None:
+    for seed in block(slot_seed, 6):
         hall = Hall(4, seed, liar=Chaos, who_lies=seed % 4).run(END)
         for peer in hall.peers.values():
             certificate = peer.state.certificate
@@ -261,8 +261,8 @@ def test_what_all_honest_members_hold_in_time_is_in_the_list(simnet_seed: int) -
 
 
 @pytest.mark.parametrize("n", [1, 3, 4])
-def test_cuts_are_decided_by_the_same_machine(n: int, simnet_seed: int) -> None:
-    for seed in block(simnet_seed, 4):
+def test_cuts_are_decided_by_the_same_machine(n: int, slot_seed: int) -> None:
+    for seed in block(slot_seed, 4):
         hall = Hall(n, seed, loss=0.3, crashes=0.02, of=cut_slot()).run(END)
         assert hall.all_final, f"seed {seed}"
         for peer in hall.peers.values():

@@ -7,6 +7,7 @@ from federation.crypto import KeySigner
 from federation.protocol import FounderSpec, FoundingSpec, World, begin, finality, found
 from federation.protocol import effects as fx
 from federation.protocol.turn import Turn
+from federation.protocol.world import Filing
 from federation.records import CertificateFinal, Kind, Record
 from tests.builders import named
 from tests.federation.protocol.town import keys, verify
@@ -55,7 +56,13 @@ def test_each_certificate_is_filed_once_by_the_first_voice_of_its_slot() -> None
     for record, certificate in filed(world):
         assert record.author == world.pins[slot_key(certificate.slot)].members[0].voice
         assert finality.proven(world, record) == certificate
-    assert all(one.to_file == {} for one in town.live())
+    # What is left to file is the newest cut's, which only the next cut can contain.
+    newest = {key for key, one in world.certificates.items() if _number(one) == world.state.cut}
+    assert all(set(one.to_file) <= newest for one in town.live())
+
+
+def _number(certificate: Certificate) -> int | None:
+    return certificate.slot.number if isinstance(certificate.slot, CutSlot) else None
 
 
 def test_another_voice_files_what_the_first_one_cannot() -> None:
@@ -155,7 +162,7 @@ def test_voices_wait_for_those_before_them_twice_the_leaders_timer_each() -> Non
     for index, name in enumerate(town.founding.instances):
         turn = lone(town, index, now=1_000)
         finality.schedule(turn, slot)
-        due[name] = turn.world.to_file[slot_key(slot)]
+        due[name] = turn.world.to_file[slot_key(slot)].due
         assert turn.effects == [fx.WakeAt(at=due[name])]
     pinned = town.world().pins[slot_key(slot)]
     timer = town.founding.charter.timing.leader_timer
@@ -165,7 +172,7 @@ def test_voices_wait_for_those_before_them_twice_the_leaders_timer_each() -> Non
     ]
 
 
-def test_an_observer_and_who_has_filed_or_planned_already_plan_nothing() -> None:
+def test_nothing_is_planned_by_an_observer_or_twice_or_for_what_a_cut_contains() -> None:
     town = decided()
     slot, _ = first_cut(town)
     watching = lone(town, None)
@@ -173,7 +180,7 @@ def test_an_observer_and_who_has_filed_or_planned_already_plan_nothing() -> None
     assert (watching.world.to_file, watching.effects) == ({}, [])
 
     turn = lone(town, 0)
-    turn.world.filed[slot_key(slot)] = named("record")
+    turn.world.contained.add(slot_key(slot))
     finality.schedule(turn, slot)
     assert turn.world.to_file == {}
 
@@ -210,19 +217,25 @@ def test_who_has_no_voice_in_a_slot_comes_last() -> None:
         )
         slot = CutSlot(number=1, previous=world.state.digest)
         finality.schedule(Turn(world=world, now=0), slot)
-        due[name] = world.to_file[slot_key(slot)]
+        due[name] = world.to_file[slot_key(slot)].due
     voice, other = sorted(founding.instances)
 
     assert due == {voice: 0, other: 2 * founding.charter.timing.leader_timer}
 
 
-def test_a_certificate_is_filed_when_it_is_due_unless_somebody_was_faster() -> None:
-    town = decided()
+def ready(town: Trial, *, filing: Filing) -> tuple[Turn, bytes]:
+    """Give a turn of instance 1 on a fresh world that has the first cut's certificate to file."""
     slot, certificate = first_cut(town)
     turn = lone(town, 1)
-    world, key = turn.world, slot_key(slot)
-    world.certificates[key] = certificate
-    world.to_file[key] = 500
+    key = slot_key(slot)
+    turn.world.certificates[key] = certificate
+    turn.world.to_file[key] = filing
+    return turn, key
+
+
+def test_a_certificate_is_filed_when_it_is_due_and_not_before() -> None:
+    turn, key = ready(decided(), filing=Filing(due=500, cut=0))
+    world = turn.world
     turn.now = 499
     finality.file_due(turn)
     assert (turn.effects, list(world.to_file)) == ([], [key])
@@ -231,23 +244,35 @@ def test_a_certificate_is_filed_when_it_is_due_unless_somebody_was_faster() -> N
     (stored, _) = turn.effects
     assert isinstance(stored, fx.StoreRecord)
     assert (world.filed[key], world.to_file) == (stored.record.id, {})
-    assert stored.record.body == finality.body_of(certificate)
+    assert stored.record.body == finality.body_of(world.certificates[key])
 
-    world.to_file[key] = 0
-    turn.effects.clear()
+
+def test_a_copy_of_somebody_else_is_given_two_cuts_to_be_contained() -> None:
+    turn, key = ready(decided(), filing=Filing(due=0, cut=0))
+    world = turn.world
+    world.filed[key] = named("a copy")
+    for cut in range(finality.PATIENCE):
+        world.state.cut = cut
+        finality.file_due(turn)
+        assert (turn.effects, list(world.to_file)) == ([], [key])
+    world.state.cut = finality.PATIENCE
     finality.file_due(turn)
-    assert (turn.effects, world.to_file) == ([], {})
+    assert isinstance(turn.effects[0], fx.StoreRecord)
+    assert world.to_file == {}
+
+
+def test_what_a_cut_contains_is_filed_by_nobody_else() -> None:
+    turn, key = ready(decided(), filing=Filing(due=0, cut=0))
+    turn.world.contained.add(key)
+    finality.file_due(turn)
+
+    assert (turn.effects, turn.world.to_file) == ([], {})
 
 
 def test_who_may_not_sign_keeps_its_plan() -> None:
-    town = decided()
-    slot, certificate = first_cut(town)
-    turn = lone(town, 1)
-    world, key = turn.world, slot_key(slot)
-    assert world.me is not None
-    world.me.settled = False
-    world.certificates[key] = certificate
-    world.to_file[key] = 0
+    turn, key = ready(decided(), filing=Filing(due=0, cut=0))
+    assert turn.world.me is not None
+    turn.world.me.settled = False
     finality.file_due(turn)
 
-    assert (turn.effects, list(world.to_file)) == ([], [key])
+    assert (turn.effects, list(turn.world.to_file)) == ([], [key])

@@ -6,13 +6,12 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from federation.certificates import CutSlot, slot_key
 from federation.codec import encode
 from federation.core import Code
 from federation.crypto import plain_hash
 from federation.protocol import World, inputs, step
 from federation.protocol import effects as fx
-from federation.protocol.world import EARLY_MOST
+from federation.protocol.early import MOST_PACKETS
 from federation.records import (
     AgentDeclare,
     Delegate,
@@ -225,16 +224,12 @@ def test_a_flood_of_records_without_predecessors_is_bounded() -> None:
 def test_a_flood_of_packets_for_slots_that_are_not_open_is_bounded() -> None:
     town = Town.of(3, 6)
     world = town.world()
-    for number in range(1, EARLY_MOST + 50):
-        slot = CutSlot(number=number + 1, previous=named("elsewhere"))
-        packet = encode(
-            [world.realm, named("charter"), ["cut", number + 1, slot.previous], ["want", []]]
-        )
+    for number in range(MOST_PACKETS + 50):
+        slot = ["cut", number + 2, named("elsewhere")]
+        packet = encode([world.realm, named("charter"), slot, ["want", []]])
         assert step(world, inputs.Packet(packet=packet, peer=PEER), 0) == []
 
-    assert len(world.early) == EARLY_MOST
-    # The oldest give way: honest peers repeat themselves.
-    assert world.early[-1][0] == slot_key(slot)
+    assert len(world.early) == MOST_PACKETS
 
 
 # Forks --------------------------------------------------------------------------------------------

@@ -159,6 +159,8 @@ def test_commitments_on_two_branches_cancel_each_other_and_nothing_else() -> Non
     honest = town.cast(2, round_id, 1)
     second = pens[0].say(msgspec.structs.replace(one.body, commitment=named("again")))  # type: ignore[type-var]
     town.arrive(town.home(1), one, two, second)
+    assert isinstance(honest.body, Commit)
+    say(town, 2, msgspec.structs.replace(honest.body, commitment=named("another")))
     town.rest(20)
 
     for world in town.live():

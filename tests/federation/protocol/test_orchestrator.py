@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from federation.certificates import MessagePacket, Phase, blob_hash, packet_from_bytes
-from federation.core import InstanceId, Millis, PeerError, Signature
+from federation.core import InstanceId, Millis, PeerError
 from federation.crypto import KeySigner
-from federation.protocol import Me, World, begin, inputs, start, step
+from federation.protocol import World, begin, inputs, start, step
 from federation.protocol import effects as fx
 from federation.protocol.invariants import broken, disagreements
 from federation.records import parse_record, wire
@@ -22,32 +22,6 @@ from tests.federation.protocol.town import Town, keys, verify
 
 SOME = settings.default.max_examples // 2
 """Examples of tests that run whole worlds: 30, and many more in the slow profile."""
-Seen = tuple[bytes, Signature] | None
-
-
-# After a restart --------------------------------------------------------------------------------
-
-
-def waking(town: Town, index: int = 0) -> Me:
-    """Let an instance be as after a restart: it may sign nothing before it is settled."""
-    me = town.world(index).me
-    assert me is not None
-    me.settled = False
-    return me
-
-
-def meet(
-    town: Town, peer: int | bytes, *, cut: int = 0, seen: Seen = None, index: int = 0
-) -> list[fx.Effect]:
-    voice = peer if isinstance(peer, bytes) else town.founding.instances[peer]
-    return step(town.world(index), inputs.Met(voice=voice, cut=cut, seen=seen), town.now)
-
-
-def shown(town: Town, of: int = 0) -> tuple[bytes, Signature]:
-    """Give the latest message of an instance that instance 1 (or 2) has heard."""
-    witness = town.world(1 if of != 1 else 2)
-    heard = witness.heard[town.founding.instances[of]]
-    return heard.raw, heard.signature
 
 
 def busy() -> Town:
@@ -55,134 +29,6 @@ def busy() -> Town:
     town = Town.of(4, 8)
     town.in_phase(town.open_round(town.propose(0)), Phase.COMMIT)
     return town
-
-
-def test_an_instance_settles_once_a_quorum_has_told_and_not_before() -> None:
-    town = busy()
-    me = waking(town)
-    meet(town, 1)
-    meet(town, 1)
-    meet(town, named("stranger"))
-    meet(town, 0)
-    assert not me.settled
-    meet(town, 2)
-
-    assert me.settled
-    assert not me.amnesia
-    assert me.silent_until == -1
-
-
-def test_while_it_is_not_settled_an_instance_signs_nothing() -> None:
-    town = busy()
-    me = waking(town)
-    counter = me.counter
-    town.rest(6_000)
-    assert me.counter == counter
-    # Three of four go on without it, and it follows.
-    assert town.world(0).digest == town.world(1).digest
-    meet(town, 1)
-    meet(town, 2)
-    town.rest(6_000)
-
-    assert me.counter > counter
-
-
-def test_settling_ends_the_windows_that_ran_out_meanwhile() -> None:
-    town = busy()
-    waking(town)
-    town.rest(5_000)
-    world = town.world()
-    late = step(world, inputs.Met(voice=town.founding.instances[1], cut=0, seen=None), 10**6)
-    assert late == []
-    effects = step(world, inputs.Met(voice=town.founding.instances[2], cut=0, seen=None), 10**6)
-
-    assert any(isinstance(one, fx.Reconcile) for one in effects)
-    assert all(live.ended for live in world.slots.values())
-
-
-def test_a_message_of_mine_that_i_do_not_remember_silences_me() -> None:
-    town = busy()
-    me = waking(town)
-    forgotten = me.counter
-    me.counter = 0
-    meet(town, 1, cut=7, seen=shown(town))
-    effects = meet(town, 2, cut=9)
-
-    assert me.settled
-    assert me.amnesia
-    assert me.counter == forgotten
-    # One of four may lie: the second highest of 9, 7 and my own cut.
-    assert me.silent_until == 7
-    assert fx.StoreSilence(until=7) in effects
-
-
-def test_my_own_cut_counts_among_the_highest() -> None:
-    town = busy()
-    me = waking(town)
-    me.counter = 0
-    meet(town, 1, cut=10**9, seen=shown(town))
-    meet(town, 2, cut=0)
-
-    assert me.silent_until == town.world().state.cut == 1
-
-
-def test_without_liars_in_the_quorum_the_highest_cut_counts() -> None:
-    town = Town.of(3, 6)
-    town.in_phase(town.open_round(town.propose(0)), Phase.COMMIT)
-    me = waking(town)
-    me.counter = 0
-    meet(town, 1, cut=5, seen=shown(town))
-    meet(town, 2, cut=9)
-
-    assert me.silent_until == 9
-
-
-def test_a_message_of_mine_that_i_remember_silences_nobody() -> None:
-    town = busy()
-    me = waking(town)
-    meet(town, 1, cut=7, seen=shown(town))
-    meet(town, 2, cut=9)
-
-    assert me.settled
-    assert (me.amnesia, me.silent_until) == (False, -1)
-
-
-def test_a_claim_without_a_proof_silences_nobody() -> None:
-    town = busy()
-    raw, signature = shown(town)
-    other = Town.of(4, 8, seed="another")
-    other.in_phase(other.open_round(other.propose(0)), Phase.COMMIT)
-    lies: list[Seen] = [
-        None,
-        (raw, bytes(64)),
-        (raw[:-1], signature),
-        (b"", signature),
-        (shown(town, of=2)[0], signature),
-        shown(town, of=2),
-        shown(other),
-    ]
-    for lie in lies:
-        me = waking(town)
-        me.met.clear()
-        me.counter = 0
-        meet(town, 1, cut=7, seen=lie)
-        meet(town, 2, cut=9)
-
-        assert me.settled
-        assert (me.amnesia, me.silent_until, me.counter) == (False, -1, 0)
-
-
-def test_whoever_is_settled_or_observes_hears_no_hello() -> None:
-    town = busy()
-    before = town.world().me
-    assert before is not None
-    known = before.counter
-    before.counter = 0
-    assert meet(town, 1, cut=7, seen=shown(town)) == []
-    assert (before.counter, before.met) == (0, {})
-    before.counter = known
-    town.world().me = None
-    assert meet(town, 1) == []
 
 
 # Blobs and reconciliations ------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """What becomes of final certificates: rounds move, cuts are folded, and nobody is left behind."""
 
 from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from msgspec.structs import replace
@@ -8,13 +10,15 @@ from msgspec.structs import replace
 from federation.artifacts import State as ArtifactState
 from federation.certificates import Phase
 from federation.charter import preset
-from federation.core import Code, RecordId
+from federation.core import Code, InstanceId, RecordId
+from federation.crypto import KeySigner
 from federation.protocol import begin, inputs, start, step
 from federation.protocol import effects as fx
 from federation.protocol.invariants import broken
 from federation.protocol.progress import is_contained
-from federation.records import Kind, Record, Role
-from tests.builders import commit
+from federation.records import Kind, OperatorAdmit, Record, Role, sign_record
+from federation.replication import BlobStore
+from tests.builders import commit, named
 from tests.federation.protocol.acts import (
     EPOCH,
     VOTES,
@@ -24,7 +28,7 @@ from tests.federation.protocol.acts import (
     next_tick,
     refused,
 )
-from tests.federation.protocol.town import Town, verify
+from tests.federation.protocol.town import Town, keys, verify
 
 
 def busy(town: Town, cuts: int = 20) -> None:
@@ -176,6 +180,79 @@ def test_a_cut_waits_for_the_records_below_its_positions() -> None:
     assert record.id in follower.asked
     follower.take(record)
     assert follower.world.digest == town.world().digest
+
+
+def test_a_cut_whose_positions_were_dropped_meanwhile_asks_for_them_again() -> None:
+    town = Town.of(1, 5)
+    record = town.propose(0)
+    town.open_round(record)
+    town.rest(500)
+    follower = Follower(town)
+    follower.take(*(one for one in all_records(town) if one.id != record.id))
+    follower.world.blobs = BlobStore()
+    follower.take(record)
+
+    assert follower.world.digest == town.world().digest
+
+
+@dataclass(slots=True)
+class Forgetful(Town):
+    """A town where one record reaches instance 0 only when it asks for it by name."""
+
+    hidden: set[RecordId] = field(default_factory=set)
+
+    def _send(self, to: InstanceId, event: inputs.Input) -> None:
+        if isinstance(event, inputs.Arrived) and to == self.founding.instances[0]:
+            left = tuple(one for one in event.records if one.id not in self.hidden)
+            event = inputs.Arrived(records=left, peer=event.peer)
+        Town._send(self, to, event)
+
+    def _perform(self, me: InstanceId, effects: Iterable[fx.Effect]) -> None:
+        batch = list(effects)
+        for effect in batch:
+            if isinstance(effect, fx.FetchRecords) and me == self.founding.instances[0]:
+                self.hidden -= set(effect.records)
+        Town._perform(self, me, batch)
+
+
+def test_a_member_fetches_what_a_quorum_names_and_it_lacks() -> None:
+    town = Forgetful.of(4, 8)
+    record = claim(town.pen(Role.AGENT, 1))
+    town.hidden = {record.id}
+    town.arrive(town.home(1), record)
+    opened = town.open_round(record)
+
+    assert not town.hidden
+    assert record.id in town.world().log
+    assert all(opened in world.rounds for world in town.live())
+
+
+def test_an_instance_that_forks_its_chain_keeps_no_round_from_ending() -> None:
+    town = Town.of(4, 8)
+    record = town.propose(0)
+    opened = town.vote(record, {1: 1, 2: 1, 3: 1, 5: 1})
+    world = town.world(1)
+    home = town.founding.instances[0]
+    here = world.positions[home]
+    twin = sign_record(
+        OperatorAdmit(operator=named("twin")),
+        realm=world.realm,
+        signer=KeySigner(keys("town", "instance", 0).current),
+        author=home,
+        key_index=0,
+        seq=here.seq + 1,
+        prev=here.head,
+        at=0,
+    )
+    for index in (1, 2, 3):
+        town.arrive(town.world(index), twin)
+    next_tick(town, 4)
+
+    for one in town.live():
+        assert one.log.is_forked(home)
+        assert one.positions[home] == here
+        assert len(one.state.decided[opened]) == 3
+        assert one.state.artifacts[record.id].state is ArtifactState.ACTIVE
 
 
 def test_a_certificate_whose_slot_is_no_slot_is_stored_and_does_nothing() -> None:

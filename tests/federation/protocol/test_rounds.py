@@ -1,5 +1,7 @@
 """Rounds as a node lives them: pinned by one cut, moved by certified lists alone."""
 
+from dataclasses import replace
+
 from federation.artifacts import State as ArtifactState
 from federation.certificates import VOID, ListValue, Phase
 from federation.certificates.fresh_lists import Looked
@@ -131,10 +133,15 @@ def test_a_look_at_a_record_says_who_where_and_whether_it_counts() -> None:
     one, world = in_commit(town)
     record = town.cast(1, one.pin.round, 1)
 
-    assert one.look(world.log, named("unknown")) is None
-    assert one.look(world.log, record.id) == Looked(
-        voter=town.agent(1), seq=record.seq, qualifies=True, reviewer=True
+    seen = Looked(voter=town.agent(1), seq=record.seq, qualifies=True, reviewer=True)
+
+    assert one.look(world.log, named("unknown"), Phase.COMMIT) is None
+    assert one.look(world.log, record.id, Phase.COMMIT) == seen
+    assert one.look(world.log, record.id, Phase.COMMIT) is one.look(
+        world.log, record.id, Phase.COMMIT
     )
+    # However well it does in its own phase, it is nothing to another.
+    assert one.look(world.log, record.id, Phase.DELIBERATE) == replace(seen, qualifies=False)
 
 
 def test_earlier_records_are_those_of_the_same_round_on_the_same_branch() -> None:

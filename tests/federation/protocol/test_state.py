@@ -1,13 +1,15 @@
 """The certified world: what an empty one says, who agrees in a slot, whose key is whose."""
 
+from dataclasses import replace
+
 import pytest
 
 from federation.charter import charter_hash
 from federation.core import Code, InstanceId, OperatorId
-from federation.crypto import Domain, digest, plain_hash
+from federation.crypto import Domain, digest, is_signed_by, plain_hash
 from federation.protocol import FounderSpec, Founding, FoundingSpec, State, begin, found
-from federation.protocol.state import empty_state, members_of
-from federation.records import Role
+from federation.protocol.state import NO_KEY, empty_state, members_of
+from federation.records import RevokeBy, Role
 from tests.builders import Chain
 from tests.federation.protocol.acts import claim, is_forked, next_cut, next_tick, refused
 from tests.federation.protocol.town import Town, founding, keys, verify
@@ -92,6 +94,30 @@ def test_two_states_share_nothing_that_changes() -> None:
     assert not two.operators
     assert not two.next_hashes
     assert not two.tables.agents.rows()
+
+
+def test_a_revoked_instance_is_no_voice_while_its_operator_has_another() -> None:
+    realm = shared()
+    state = state_of(realm)
+    first, second = realm.operators
+    lowest, other = sorted((realm.instances[0], realm.instances[2]))
+
+    def revoke(name: InstanceId) -> None:
+        known = state.identities[name]
+        gone = replace(known.keys, revoked_by=RevokeBy.RECOVERY)
+        state.identities[name] = replace(known, keys=gone)
+
+    revoke(lowest)
+    assert voices(state, None)[first] == other
+    assert voices(state, lowest)[first] == other
+    # Without any it still counts in n, under a key that verifies nothing.
+    revoke(other)
+    revoke(realm.instances[1])
+    members = members_of(state, None)
+    assert {one.operator for one in members} == {first, second}
+    assert {one.key for one in members} == {NO_KEY}
+    assert not is_signed_by(NO_KEY, b"", bytes(64))
+    assert not is_signed_by(NO_KEY, b"", NO_KEY + bytes(32))
 
 
 # Keys -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from federation.certificates import blob_hash
 from federation.core import Code, PeerError
+from federation.crypto import KeySigner
 from federation.protocol import begin
 from federation.protocol import effects as fx
 from federation.protocol.turn import Turn
@@ -103,3 +104,20 @@ def test_an_instance_whose_chain_is_forked_says_nothing() -> None:
 
     assert turn.say(OperatorAdmit(operator=named("three"))) is None
     assert turn.effects == []
+
+
+def test_an_instance_says_nothing_with_a_key_that_is_not_its_own() -> None:
+    turn = turn_of(Town.of(1, 5))
+    me = turn.world.me
+    assert me is not None
+    me.signer = KeySigner(named("another"))
+
+    assert turn.say(OperatorAdmit(operator=named("one"))) is None
+
+
+def test_records_that_are_fetched_may_come_whatever_room_their_author_has() -> None:
+    turn = turn_of(Town.of(1, 5))
+    turn.fetch((named("record"),), (named("voice"),))
+
+    assert turn.effects == [fx.FetchRecords(records=(named("record"),), voices=(named("voice"),))]
+    assert named("record") in turn.world.asked

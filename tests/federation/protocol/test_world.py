@@ -12,8 +12,9 @@ from federation.charter import Charter
 from federation.core import Code, ParameterError, PeerError
 from federation.protocol import begin
 from federation.records import Delegate, Kind, OperatorAdmit, Record, Role
-from tests.builders import named
-from tests.federation.protocol.town import Town, founding, verify
+from tests.builders import Chain, Identity, named
+from tests.federation.protocol.acts import next_tick
+from tests.federation.protocol.town import Town, founding, keys, verify
 
 
 def test_cut_0_holds_all_founders_with_tier_and_weight() -> None:
@@ -182,3 +183,38 @@ def test_an_observer_is_silent_everywhere() -> None:
     world = begin(realm.charter, realm.records, verify=verify)
 
     assert world.is_silent(CutSlot(number=1, previous=world.state.digest))
+
+
+def test_an_instance_that_rotates_its_key_goes_on_signing() -> None:
+    town = Town.of(3, 6)
+    name, three = town.founding.instances[1], keys("town", "instance", 1)
+    world = town.world(1)
+    opened = town.open_round(town.propose(0))
+    ((_, head),) = world.log.heads_of(name)
+    records = world.log.path(head, -1)
+    owner = Identity(role=Role.INSTANCE, number=1, inception=records[0], realm=world.realm)
+    pen = Chain(owner, records, 0, three.current, three.next, three.recovery)
+    me, old = world.me, pen.key
+    assert me is not None
+    town.arrive(world, pen.rotate())
+    me.rotate(pen.signer)
+    votes = {1: 1, 2: 1, 4: 1, 5: 1}
+    town.in_phase(opened, Phase.COMMIT)
+    for index, choice in votes.items():
+        town.cast(index, opened, choice)
+    town.in_phase(opened, Phase.DECIDE)
+    for index in votes:
+        town.reveal(index, opened)
+    # All three must sign: the open round still hears the old key, later slots the new one.
+    town.in_phase(opened, None)
+    next_tick(town, 2)
+    later = town.open_round(town.propose(2, title="Later"))
+
+    (voice,) = [one for one in world.rounds[opened].seats if one.voice == name]
+    assert voice.key == old
+    (voice,) = [one for one in world.rounds[later].seats if one.voice == name]
+    assert voice.key == pen.key == me.signer.public
+    assert me.signer_of(old) is not None
+    assert me.signer_of(named("another key")) is None
+    town.in_phase(later, Phase.COMMIT).settled()
+    assert len({one.digest for one in town.live()}) == 1

@@ -75,7 +75,7 @@ BOUNDS: list[tuple[Kind, str, object, object]] = [
     (Kind.CERTIFICATE, "fence", 2**63 - 1, 2**63),
     (Kind.CERTIFICATE, "slot", bytes(128), bytes(129)),
     (Kind.CERTIFICATE, "value", bytes(48_000), bytes(48_001)),
-    (Kind.CERTIFICATE, "seals", [], [[bytes(32), 0, bytes(64)]] * 129),
+    (Kind.CERTIFICATE, "seals", [], [[bytes(32), 0, bytes(64)]] * 257),
     (Kind.AGENT_SUBSCRIBE, "keywords", TOPICS[:32], TOPICS[:33]),
     (Kind.LOG_FORK, "a", [bytes(1_024), bytes(64), None], [bytes(1_025), bytes(64), None]),
     (Kind.LOG_FORK, "b", [b"", bytes(64), bytes(32)], [b"", bytes(64), bytes(31)]),

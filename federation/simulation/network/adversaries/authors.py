@@ -97,9 +97,9 @@ class LateVoter(_Bad):
     def _commit(self, node: "SimNode", world: World, name: RoundId, copied: Ballot) -> None:
         one = world.rounds.get(name)
         after = course(one.pin, one.finals).after.get(Phase.COMMIT) if one else None
-        heads = world.log.heads_of(self._agent)
-        if after is None or not heads:
+        if after is None:
             return
+        heads = world.log.heads_of(self._agent)
         nonce = plain_hash(name)
         body = Commit(
             round=name,
@@ -124,12 +124,10 @@ class LateForker(_Bad):
         world = node.world
         if world is None or self.said is not None or not _is_certified(world, Phase.DECIDE):
             return
-        (seq, head), *_ = world.log.heads_of(self._agent)
-        newest = world.log.get(head)
-        if newest is None or newest.prev is None:
-            return
+        (seq, _), *_ = world.log.heads_of(self._agent)
+        below = world.log.ids_at(self._agent, seq - 1)[0]
         body = AgentSubscribe(topics=(), keywords=("doubt",), on=True)
-        self.said = _after(world, self._agent, (seq - 1, newest.prev), body, self._signer)
+        self.said = _after(world, self._agent, (seq - 1, below), body, self._signer)
         for peer in node.peers:
             self.whisper(node, peer, Gossip(records=(self.said,)))
 

@@ -121,16 +121,31 @@ class LockIgnorer(Liar):
 class LockInventor(LockIgnorer):
     """Claims a lock that it made up, in its promises and behind its proposals."""
 
+    def __init__(self) -> None:
+        """Start with nothing claimed."""
+        super().__init__()
+        self._claims: dict[tuple[bytes, int], Packet] = {}
+
     def says(
         self, node: "SimNode", to: InstanceId, packet: Packet, spoken: Spoken
     ) -> Packet | None:
         """Claim an invented lock in every promise above fence 0."""
         body = spoken.heard.body
         if isinstance(body, Promise) and isinstance(spoken.slot, RoundSlot) and body.fence > 0:
-            lock, parts = invented_lock(spoken.pinned, body.fence - 1)
-            claim = Promise(fence=body.fence, lock_fence=lock.fence, lock_digest=lock.digest)
-            return self.lie(node, spoken.pinned, claim, parts)
+            return self._claim(node, spoken.pinned, body.fence)
         return super().says(node, to, packet, spoken)
+
+    def _claim(self, node: "SimNode", pinned: Pinned, fence: int) -> Packet:
+        """Promise a fence with an invented lock: the same promise to everybody."""
+        key = (slot_key(pinned.slot), fence)
+        if key not in self._claims:
+            lock, parts = invented_lock(pinned, fence - 1)
+            claim = Promise(fence=fence, lock_fence=lock.fence, lock_digest=lock.digest)
+            self._claims[key] = self.lie(node, pinned, claim, parts)
+            told = spoken_in(node, self._claims[key])
+            assert told is not None, "it was just said"  # noqa: S101 # our own invariant
+            self._gather(node, told)
+        return self._claims[key]
 
     def strike(self, node: "SimNode", pinned: Pinned, fence: int) -> None:
         """Propose the value of an invented lock."""

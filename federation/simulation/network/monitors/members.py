@@ -8,7 +8,6 @@ liars do (design: federation, assert).
 from typing import TYPE_CHECKING
 
 from federation.certificates import MessagePacket, SignedEntry, packet_from_bytes
-from federation.core import PeerError
 from federation.protocol import effects as fx
 from federation.records import LogFault, LogFork, Record
 from federation.simulation.network.letters import Packet, Sent
@@ -37,7 +36,9 @@ class Members(Monitor):
         match effect:
             case fx.StoreJournal(entry=SignedEntry(raw=raw)) if node.instance in self._blameless:
                 self._durable.add(raw)
-                self._signs(node, read(raw))
+                said = read(raw)
+                assert said is not None, "what a core signs can be read"  # noqa: S101 # ours
+                self._signs(node, said)
             case fx.StoreRecord(record=record):
                 self._accuses(record)
             case _:
@@ -52,11 +53,10 @@ class Members(Monitor):
             return
         self._checked.add(letter.packet)
         packet = packet_from_bytes(letter.packet).packet
-        if (
-            isinstance(packet, MessagePacket)
-            and read(packet.raw).voice == node.instance
-            and packet.raw not in self._durable
-        ):
+        if not isinstance(packet, MessagePacket) or packet.raw in self._durable:
+            return
+        said = read(packet.raw)
+        if said is not None and said.voice == node.instance:
             self.broke("sent before it was durable", f"a message of {node.name}")
 
     def _signs(self, node: "SimNode", said: Said) -> None:
@@ -79,10 +79,8 @@ class Members(Monitor):
     def _accuses(self, record: Record) -> None:
         match record.body:
             case LogFault(a=a):
-                try:
-                    voice = read(a.message).voice
-                except (PeerError, ValueError):
-                    return
+                said = read(a.message)
+                voice = said.voice if said is not None else b""
             case LogFork(author=author):
                 voice = author
             case _:

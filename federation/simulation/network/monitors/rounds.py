@@ -1,7 +1,7 @@
 """Watches rounds: concealment, lists that never change, and nothing active without a path.
 
-A reveal by an honest agent may be seen anywhere only once q seals over a list that holds its
-commitment exist. What a node takes a certified list to be must never change again, and must be
+A reveal by an honest agent may be stored only where the certificate is, and seen anywhere only once
+q seals over a list that holds its commitment exist. What a node takes a certified list to be must never change again, and must be
 the same on all nodes, as must the verdict (design: federation, reveal, finality).
 """
 
@@ -38,16 +38,15 @@ class Rounds(Monitor):
 
     def stored(self, node: "SimNode", effect: fx.Effect) -> None:
         """See a record at the instance that stores it."""
-        del node
         if isinstance(effect, fx.StoreRecord):
-            self._see(effect.record)
+            self._see(effect.record, node)
 
     def sent(self, node: "SimNode", sent: Sent) -> None:
         """See records on their way: a liar may send what it never stored."""
         del node
         if isinstance(sent.letter, Gossip):
             for record in sent.letter.records:
-                self._see(record)
+                self._see(record, None)
 
     def stepped(self, node: "SimNode") -> None:
         """Compare lists and verdicts of an honest node with what is known of them."""
@@ -67,13 +66,17 @@ class Rounds(Monitor):
             self._cuts[node.instance] = world.state.cut
             self._check_active(node, world)
 
-    def _see(self, record: Record) -> None:
+    def _see(self, record: Record, home: "SimNode | None") -> None:
+        """See a record; what an instance stores first was said there by an agent of its own."""
         match record.body:
             case Commit():
                 self._commits[record.id] = record
             case Reveal() as reveal if record.id not in self._revealed:
                 self._revealed.add(record.id)
-                if record.author in self._careful and not self._is_boxed(record, reveal):
+                if record.author in self._careful and not (
+                    self._is_boxed(record, reveal)
+                    and (home is None or self._is_shut(home, reveal.round))
+                ):
                     self.broke(
                         "revealed before the box was shut", f"by agent {short(record.author)}"
                     )
@@ -88,6 +91,13 @@ class Rounds(Monitor):
                 if commit is not None and commit.author == record.author:
                     return True
         return False
+
+    def _is_shut(self, home: "SimNode", name: RoundId) -> bool:
+        """Tell whether an instance itself holds a certificate of the box."""
+        return any(
+            (home.instance, slot_key(RoundSlot(round_id=name, phase=phase))) in self._votes.accepted
+            for phase in (Phase.COMMIT, Phase.COMMIT2)
+        )
 
     def _certified(self, name: RoundId, phase: Phase) -> Digest | None:
         return self._votes.certified.get(slot_key(RoundSlot(round_id=name, phase=phase)))

@@ -17,6 +17,7 @@ from federation.certificates import (
     CertificateEntry,
     CertificatePacket,
     MessagePacket,
+    Part,
     PartKind,
     PartsPacket,
     SignedEntry,
@@ -27,7 +28,7 @@ from federation.certificates import (
 )
 from federation.charter import charter_hash
 from federation.codec import encode
-from federation.core import Digest, PeerError, RecordId, Signature, short
+from federation.core import Digest, InstanceId, PeerError, RecordId, Signature, short
 from federation.protocol import effects as fx
 from federation.simulation.network.letters import Packet, Sent
 from federation.simulation.network.monitors.monitor import Monitor
@@ -45,6 +46,8 @@ SlotName: TypeAlias = bytes
 Ids: TypeAlias = tuple[RecordId, ...] | None
 """A certified list; None for void."""
 _Fenced: TypeAlias = tuple[int, Digest]
+_Valued: TypeAlias = tuple[str, object, tuple[bytes, ...] | None]
+"""A value of a round under its tag and slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +70,19 @@ def quorum_of(community: "Community") -> int:
     return THREE_AVAILABLE if available else QUORUMS[members]
 
 
-def read(raw: bytes) -> Said:
-    """Take a message apart; only for bytes that were signed, so they are a list."""
-    items = msgspec.msgpack.decode(raw, type=list[object])
-    _, step, _, _, slot, voice, counter, *rest = items
-    assert isinstance(step, str)  # noqa: S101 # signed messages have this shape
-    assert isinstance(voice, bytes)  # noqa: S101 # the same
-    assert isinstance(counter, int)  # noqa: S101 # the same
-    return Said(step=step, slot=encode(slot), voice=voice, counter=counter, rest=tuple(rest))
+def read(raw: bytes) -> Said | None:
+    """Take a message apart; None for bytes that are none: a liar may send anything."""
+    try:
+        items = msgspec.msgpack.decode(raw, type=list[object])
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    match items:
+        case [_, str(step), _, _, slot, bytes(voice), int(counter), *rest]:
+            return Said(
+                step=step, slot=encode(slot), voice=voice, counter=counter, rest=tuple(rest)
+            )
+        case _:
+            return None
 
 
 class Votes(Monitor):
@@ -95,6 +103,8 @@ class Votes(Monitor):
         """Per slot and fence the digest that q members cosigned."""
         self.certified: dict[SlotName, Digest] = {}
         """Per slot the digest that q members sealed."""
+        self.accepted: set[tuple[InstanceId, SlotName]] = set()
+        """Which instance has made the certificate of which slot durable."""
         self.lists: dict[Digest, Ids] = {}
         """What is behind the digests of round slots."""
 
@@ -130,6 +140,7 @@ class Votes(Monitor):
                 self._count(raw, signature)
                 self._learn(parts)
             case CertificateEntry(certificate=certificate):
+                self.accepted.add((node.instance, encode(slot_plain(certificate.slot))))
                 if not self.is_proven(certificate) and node.conduct.is_honest:
                     self.broke("certificate without a quorum", f"accepted by {node.name}")
             case _:
@@ -166,13 +177,15 @@ class Votes(Monitor):
 
     def _count(self, raw: bytes, signature: Signature) -> None:
         said = read(raw)
-        if said.step not in {"cosign", "seal"}:
+        if said is None or said.step not in {"cosign", "seal"}:
             return
-        fence, name = said.rest
-        if not isinstance(fence, int) or not isinstance(name, bytes):
-            return
-        if not self._is_signed(said.voice, raw, signature):
-            return
+        match said.rest:
+            case (int(fence), bytes(name)) if self._is_signed(said.voice, raw, signature):
+                self._vote(said, fence, name)
+            case _:
+                pass
+
+    def _vote(self, said: Said, fence: int, name: Digest) -> None:
         votes = self._cosigns if said.step == "cosign" else self._seals
         voices = votes[said.slot, (fence, name)]
         voices.add(said.voice)
@@ -190,16 +203,16 @@ class Votes(Monitor):
                 f"{short(known)} and {short(name)} in {_shown(slot)}",
             )
 
-    def _learn(self, parts: tuple[object, ...]) -> None:
+    def _learn(self, parts: tuple[Part, ...]) -> None:
         for part in parts:
-            kind, content = getattr(part, "kind", None), getattr(part, "content", b"")
-            if kind is PartKind.VALUE:
-                items = msgspec.msgpack.decode(content)
-                value = items[-1] if isinstance(items, list) else 0
-                if value is None:
-                    self.lists[_sha(content)] = None
-                elif isinstance(value, list) and all(isinstance(one, bytes) for one in value):
-                    self.lists[_sha(content)] = tuple(value)
+            if part.kind is not PartKind.VALUE:
+                continue
+            try:
+                *_, value = msgspec.msgpack.decode(part.content, type=_Valued)
+            except (msgspec.DecodeError, UnicodeError):
+                # The value of a cut, or no value at all.
+                continue
+            self.lists[_sha(part.content)] = value
 
     def _is_signed(self, voice: bytes, raw: bytes, signature: Signature) -> bool:
         key = self._keys.get(voice)

@@ -1,6 +1,8 @@
 import pytest
+from msgspec.structs import replace
 
 from federation.certificates import Phase
+from federation.charter import TopicClass
 from federation.crypto import Ballot, Basis, Choice, Reason
 from federation.records import Kind, Stance
 from federation.simulation.network.agents import Agreeable, View
@@ -65,9 +67,6 @@ def test_policies_can_differ_by_agent(there: Community) -> None:
 
 
 def test_agents_object_while_the_window_is_open() -> None:
-    from federation.charter import TopicClass
-    from msgspec.structs import replace
-
     review = replace(REVIEW, topics=(TopicClass(prefix="code", sensitivity="low"),), fast_low=400)
     there = community(1, agents=5, timing=TIMING, review=review)
     network = run(SimNetwork(there, seed="fast", policy=Agreeable(), policies={3: Contrary()}))
@@ -107,3 +106,13 @@ def test_the_door_refuses_an_agent_whose_chain_is_forked(there: Community) -> No
 
     assert world.log.is_forked(agent.agent)
     assert agent.act(world, 100) is None
+
+
+def test_agents_say_nothing_in_a_phase_that_they_do_not_know() -> None:
+    there = community(1, agents=5, timing=TIMING, review=replace(REVIEW, contest=300))
+    network = run(SimNetwork(there, seed="contest"))
+    (world,) = network.worlds
+    (one,) = world.rounds.values()
+
+    assert Phase.CONTEST in one.finals
+    assert world.log.by_kind(Kind.CONTEST) == []

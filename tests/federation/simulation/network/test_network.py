@@ -92,7 +92,7 @@ def test_what_a_monitor_finds_at_the_end_counts_too() -> None:
 
 
 def test_a_censor_drops_what_it_likes_until_links_are_good() -> None:
-    network = network_of(weather=Weather(good_from=1_500), censor=lambda sent: True)
+    network = network_of(weather=Weather(good_from=1_500), censor=bool)
     network.run_until(1_400)
 
     assert {world.state.cut for world in network.worlds} == {0}
@@ -102,7 +102,7 @@ def test_a_censor_drops_what_it_likes_until_links_are_good() -> None:
 def test_listeners_hear_all_news() -> None:
     network = network_of()
     heard: list[str] = []
-    network.listeners.append(lambda node, tell: heard.append(tell.event))
+    network.listeners.append(lambda _node, tell: heard.append(tell.event))
     network.run_until(lambda: is_at_rest(network))
 
     assert heard.count("verdict") == 3

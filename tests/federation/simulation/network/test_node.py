@@ -2,6 +2,7 @@ from federation.certificates import MessagePacket, SignedEntry, packet_from_byte
 from federation.core import InstanceId, Lots
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins
+from federation.simulation.network import sync
 from federation.simulation.network.clock import LocalClock
 from federation.simulation.network.community import Community, community
 from federation.simulation.network.conduct import Conduct
@@ -34,6 +35,7 @@ class Deaf(Conduct):
         self.kept: list[Letter] = []
 
     def incoming(self, node: SimNode, sender: InstanceId, letter: Letter) -> Letter | None:
+        del node, sender
         if isinstance(letter, self.kinds):
             self.kept.append(letter)
             return None
@@ -131,6 +133,17 @@ def test_a_trap_kills_between_two_effects() -> None:
     assert network.counters["Gossip"] == sent
 
 
+def test_an_instance_that_dies_while_it_stores_what_it_asked_for_reports_nothing() -> None:
+    network = network_of(Deaf(Gossip))
+    network.propose(0)
+    node = network.node(1)
+    node.trap = Trap(after=lambda effect: isinstance(effect, fx.StoreRecord))
+
+    assert network.run_until(lambda: network.counters["crashes"] > 0, most=5_000)
+    assert node.world is None
+    assert len(node.disk.records) == 1
+
+
 def test_effects_that_would_follow_a_crash_do_not_happen_in_a_later_life() -> None:
     network = network_of()
     node = network.node(0)
@@ -225,8 +238,6 @@ def test_a_clock_may_start_anywhere() -> None:
 
 
 def test_a_peer_far_behind_catches_up_in_batches() -> None:
-    from federation.simulation.network import sync
-
     before, sync.BATCH = sync.BATCH, 3
     try:
         network = network_of(weather=Weather(line=Line(loss=1_000_000), good_from=300))

@@ -1,10 +1,16 @@
-import pytest
+from dataclasses import replace
 
+import pytest
+from msgspec.structs import replace as changed
+
+from federation.charter import TopicClass
 from federation.core import Lots
-from federation.simulation.network.monitors import Violation
-from federation.simulation.network.schedules import KINDS, build, draw, finish, run
-from federation.simulation.network.watch import REVIEW, TIMING
+from federation.records import Kind
 from federation.simulation.network.community import community
+from federation.simulation.network.links import Weather
+from federation.simulation.network.monitors import Violation
+from federation.simulation.network.schedules import KINDS, Opinionated, build, draw, finish, run
+from federation.simulation.network.watch import REVIEW, TIMING, is_at_rest, watched
 
 
 def test_a_scenario_is_a_function_of_its_seed() -> None:
@@ -87,3 +93,36 @@ def test_what_is_found_names_the_seed() -> None:
 
     with pytest.raises(Violation, match="seed 2"):
         finish(network, scenario)
+
+
+def test_a_proposal_waits_while_the_instance_of_its_agent_is_down() -> None:
+    scenario = replace(draw(1, members=1), crashes=((0, 0, 500),), proposals=((50, 0),))
+    outcome = run(scenario)
+
+    assert outcome.at_rest
+
+
+def test_opinions_are_drawn_and_stay_the_same() -> None:
+    review = changed(REVIEW, topics=(TopicClass(prefix="code", sensitivity="low"),), fast_low=400)
+    there = community(1, agents=9, timing=TIMING, review=review)
+    kinds: set[Kind] = set()
+    for seed in range(8):
+        network = watched(there, seed=str(seed), policy=Opinionated(seed))
+        network.start()
+        network.at(20, lambda network=network: network.propose(0))  # type: ignore[misc]
+        network.run_until(lambda network=network: is_at_rest(network))  # type: ignore[misc]
+        (world,) = network.worlds
+        kinds |= {kind for kind in Kind if world.log.by_kind(kind)}
+
+    assert {Kind.OBJECT, Kind.ARGUE, Kind.COMMIT, Kind.REVEAL} <= kinds
+
+
+def test_a_muted_kind_of_packet_drives_fences_up() -> None:
+    quiet = replace(draw(0, members=4, kind=None), picky=0, muted=None, crashes=(), jumps=())
+    calm = replace(quiet, weather=Weather(good_from=2_500))
+
+    def lost(muted: str | None) -> int:
+        return run(replace(calm, muted=muted)).counters.get("lost", 0)
+
+    assert lost(None) == 0
+    assert all(lost(kind) > 10 for kind in ("seal", "cosign", "propose"))

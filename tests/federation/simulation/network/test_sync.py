@@ -15,7 +15,7 @@ def world() -> World:
 
 
 def rich() -> World:
-    """A world with a few records above genesis."""
+    """Give a world with a few records above genesis."""
     network = SimNetwork(THERE, seed="sync")
     network.start()
     for title in ("one", "two", "three"):

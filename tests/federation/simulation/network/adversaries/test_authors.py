@@ -9,11 +9,12 @@ from federation.simulation.network.adversaries import (
     LateForker,
     LateVoter,
 )
+from federation.simulation.network.letters import Gossip
 from tests.simnet.eavesdrop import comes_to_rest, four, with_liar
 
 
 def bad_agent() -> tuple[AgentId, Keys]:
-    """The agent of instance 1."""
+    """Give the agent of instance 1."""
     there = four()
     place = there.homes.index(1)
     return there.founding.agents[place], there.agents[place]
@@ -75,3 +76,15 @@ def test_a_liar_that_is_down_does_nothing() -> None:
         conduct.pulse(node)
 
         assert getattr(conduct, "said", None) is None
+
+
+def test_a_late_voter_cannot_copy_into_a_round_that_it_does_not_know() -> None:
+    network, _ = with_liar(LateVoter(*bad_agent()), place=1)
+    comes_to_rest(network)
+    reveals = tuple(network.worlds[0].log.by_kind(Kind.REVEAL))
+    fresh, _ = with_liar(LateVoter(*bad_agent()), place=1)
+    node, conduct = fresh.node(1), LateVoter(*bad_agent())
+    conduct.incoming(node, node.peers[0], Gossip(records=reveals))
+
+    assert reveals
+    assert conduct.said is None

@@ -42,6 +42,7 @@ def test_a_lock_inventor_claims_a_lock_in_every_promise_and_behind_its_proposals
     proposals = [body for body in in_rounds if isinstance(body, Propose) and body.fence > 0]
 
     assert promises
+    assert proposals
     assert all(body.lock_fence == body.fence - 1 for body in promises)
     assert all(body.lock is not None for body in proposals)
 

@@ -45,7 +45,7 @@ def test_a_slot_that_never_certifies_is_found() -> None:
 
 def test_nothing_is_demanded_before_links_are_good() -> None:
     monitor = watching(good_from=60_000)
-    network = network_of(monitor, Weather(good_from=60_000), censor=lambda sent: True)
+    network = network_of(monitor, Weather(good_from=60_000), censor=bool)
     network.run_until(8_000)
 
     assert monitor.findings == []

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+from msgspec.structs import replace as changed
+
 from federation.artifacts import State
 from federation.certificates import Phase
 from federation.crypto import Ballot, Basis, Choice, Reason
@@ -36,7 +38,7 @@ def votes_of(network: SimNetwork) -> Votes:
 
 
 def blind() -> Votes:
-    """A counting monitor that has seen no certificate."""
+    """Make a counting monitor that has seen no certificate."""
     return Votes(THERE, NETWORK.verify)
 
 
@@ -66,6 +68,20 @@ def test_a_reveal_before_any_certificate_is_found_once() -> None:
     record = of_kind(WORLD, Kind.REVEAL)[0]
     see(monitor, record)
     see(monitor, record)
+
+    assert rules(monitor) == ["revealed before the box was shut"]
+
+
+def test_a_reveal_that_an_instance_stores_before_it_holds_the_certificate_itself_is_found() -> None:
+    votes = votes_of(NETWORK)
+    monitor = Rounds(votes, CAREFUL)
+    for record in of_kind(WORLD, Kind.COMMIT):
+        see(monitor, record)
+    accepted, votes.accepted = votes.accepted, set()
+    try:
+        see(monitor, of_kind(WORLD, Kind.REVEAL)[0])
+    finally:
+        votes.accepted = accepted
 
     assert rules(monitor) == ["revealed before the box was shut"]
 
@@ -100,8 +116,6 @@ def test_a_reveal_of_what_the_box_does_not_list_is_found() -> None:
 
 
 def replace_author(record: Record, author: bytes) -> object:
-    from msgspec.structs import replace as changed
-
     return changed(record.statement, author=author)
 
 

@@ -27,12 +27,14 @@ from federation.certificates import (
 from federation.certificates.membership import Member
 from federation.certificates.proofs import Endorsement
 from federation.charter import charter_hash
+from federation.codec import encode
 from federation.core import InstanceId
 from federation.crypto import is_signed_by
 from federation.protocol import effects as fx
 from federation.simulation.network.community import community
 from federation.simulation.network.letters import AskHello, Letter, Packet, Sent
 from federation.simulation.network.monitors import Votes, quorum_of
+from federation.simulation.network.monitors.votes import read
 from federation.simulation.network.network import SimNetwork
 
 THERE = community(4, agents=4)
@@ -172,6 +174,23 @@ def test_values_are_learnt_from_what_travels_with_messages() -> None:
     show(monitor, Packet(packet=packet_bytes(PINNED, certificate)))
 
     assert monitor.lists == {digest_of(OTHER): OTHER.records, digest_of(ONE): ()}
+
+
+def test_a_message_that_is_none_and_a_value_that_is_none_are_passed_over() -> None:
+    monitor = votes()
+    spoilt = Part(kind=PartKind.VALUE, content=b"\xc1")
+    blob = Part(kind=PartKind.BLOB, content=b"blob")
+    for raw in (b"\xc1", encode([1, "seal"]), encode(_seal_without_digest())):
+        packet = MessagePacket(raw=raw, signature=bytes(64), parts=(spoilt, blob))
+        show(monitor, Packet(packet=packet_bytes(PINNED, packet)))
+
+    assert read(b"\xc1") is None
+    assert read(encode([1])) is None
+    assert (monitor.certified, monitor.lists, monitor.findings) == ({}, {}, [])
+
+
+def _seal_without_digest() -> list[object]:
+    return [1, "seal", bytes(32), bytes(32), [bytes(32), "commit"], bytes(32), 0, 0]
 
 
 @pytest.mark.parametrize(
