@@ -24,7 +24,6 @@ from federation.certificates import (
     Received,
     ReceivedCertificate,
     RecordsArrived,
-    RoundSlot,
     SignedEntry,
     Slot,
     SlotState,
@@ -121,7 +120,7 @@ def windows(world: World, live: LiveSlot) -> tuple[Millis, Millis]:
             timing = world.charter.timing
             earliest = live.started + timing.cut_min
             return earliest, max(earliest, world.ticked_at + timing.epoch)
-        case RoundSlot():
+        case _:
             pin = world.rounds[slot.round_id].pin
             shortest = live.started + pin.charter.review.commit_min
             return shortest, live.started + length(slot.phase, pin)
@@ -145,7 +144,7 @@ def is_over(world: World, live: LiveSlot, now: Millis) -> bool:
             timing = world.charter.timing
             epoch_over = now - world.ticked_at >= timing.epoch
             return elapsed >= timing.cut_min and (epoch_over or bool(world.triggers))
-        case RoundSlot():
+        case _:
             one = world.rounds[slot.round_id]
             if one.phase is not slot.phase:
                 return False
@@ -269,7 +268,7 @@ def _perform(turn: Turn, live: LiveSlot, action: certificates.Action) -> tuple[R
             turn.wake_at(action.at)
         case certificates.Final():
             turn.finals.append((action.certificate, action.parts))
-        case certificates.FaultFound():
+        case _:
             _denounce(turn, action)
     return ()
 
@@ -304,9 +303,9 @@ def _own(key: PublicKey, payload: bytes, signature: Signature) -> bool:
 
 
 def _keep_parts(turn: Turn, parts: tuple[Part, ...]) -> None:
+    """Keep the blobs of a value, which is all that locks and certificates carry."""
     for part in parts:
-        if part.kind is PartKind.BLOB:
-            turn.keep_blob(part.content)
+        turn.keep_blob(part.content)
 
 
 def _denounce(turn: Turn, found: FaultFound) -> None:

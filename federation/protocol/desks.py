@@ -157,7 +157,7 @@ def desk_of(world: World, live: LiveSlot, now: Millis) -> Desk:
                 quorum=live.pinned.quorum,
                 now=now,
             )
-        case RoundSlot():
+        case _:
             return RoundDesk(
                 world=world,
                 round=world.rounds[slot.round_id],

@@ -273,7 +273,7 @@ def _note(state: State, record: Record, body: AgentDeclare | AgentSubscribe) -> 
     match body:
         case AgentDeclare():
             state.agents[record.author] = replace(agent, declared=body)
-        case AgentSubscribe():
+        case _:
             state.agents[record.author] = replace(agent, offer=body)
     return True
 

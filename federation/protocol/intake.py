@@ -77,7 +77,7 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
             assert filled is not None, "it was stored before"  # noqa: S101 # our own invariant
             turn.effects.append(effects.StoreRecord(record=filled))
             return ()
-        case Known():
+        case _:
             return ()
 
 

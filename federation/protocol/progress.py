@@ -12,7 +12,6 @@ from federation.certificates import (
     CutSlot,
     CutValue,
     Part,
-    PartKind,
     Positions,
     RoundSlot,
     positions_from_blob,
@@ -47,8 +46,7 @@ def _final(turn: Turn, certificate: Certificate, parts: tuple[Part, ...]) -> Non
     world.certificates[key] = certificate
     memory.count(world, certificate)
     for part in parts:
-        if part.kind is PartKind.BLOB:
-            turn.keep_blob(part.content)
+        turn.keep_blob(part.content)
     slot = certificate.slot
     if isinstance(slot, RoundSlot):
         one = world.rounds[slot.round_id]

@@ -17,7 +17,6 @@ from federation.certificates import (
     Pinned,
     Position,
     Positions,
-    RoundSlot,
     Slot,
     SlotState,
     Verify,
@@ -172,7 +171,7 @@ class World:
                 if (slot.number, slot.previous) != (self.state.cut + 1, self.state.digest):
                     return None
                 return self._pin(slot, self.state.cut_members, None, self.state.charter_hash)
-            case RoundSlot():
+            case _:
                 one = self.rounds.get(slot.round_id)
                 if one is None:
                     return None
@@ -190,7 +189,7 @@ class World:
         match slot:
             case CutSlot():
                 return slot.number <= self.me.silent_until + 1
-            case RoundSlot():
+            case _:
                 return self.rounds[slot.round_id].pin.cut <= self.me.silent_until
 
     def _pin(

@@ -8,8 +8,8 @@ import pytest
 from federation.simulation.network import Violation
 from federation.simulation.network.schedules import Scenario, draw, run
 
-OTHERS = (3, 1, 3, 2, 7)
-"""Numbers of operators beside four, in turn by seed."""
+OTHERS = (3, 1, 3, 2, 3, 1, 3, 2, 3, 7)
+"""Numbers of operators beside four, in turn by seed; seven take longest, so they are rare."""
 
 
 def holds(scenario: Scenario) -> str:
@@ -30,9 +30,7 @@ def test_four_operators_one_of_whom_may_lie_agree(simnet_seed: int) -> None:
 
 
 def test_communities_of_other_sizes_agree(simnet_seed: int) -> None:
-    if simnet_seed % 3:
-        pytest.skip("every third seed: larger communities take longer")
-    holds(draw(simnet_seed, members=OTHERS[simnet_seed // 3 % len(OTHERS)]))
+    holds(draw(simnet_seed, members=OTHERS[simnet_seed % len(OTHERS)]))
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import msgpack
 from tests.vectors.second_reader import UnacceptableError, read_canonical, sha256
 
 MOST_INTEGER: Final = 2**63 - 1
+MOST_COUNTER: Final = 2**53 - 1
 Check = Callable[[object], bool]
 
 
@@ -44,6 +45,18 @@ def code_of(raw: bytes, check: Check, *, most: int) -> str | None:
     except UnacceptableError:
         return "NOT_CANONICAL"
     return None if check(value) else "NOT_CANONICAL"
+
+
+def read_blob(raw: bytes) -> object:
+    """Read a canonical value whose lists may be longer than those of records; nil if it is none.
+
+    Blobs of cuts hold integers, byte strings and lists only, so the shortest form is all there is.
+    """
+    try:
+        value: object = msgpack.unpackb(raw, raw=False, max_array_len=65_536)
+    except (ValueError, msgpack.exceptions.UnpackException):
+        return None
+    return value if pack(value) == raw else None
 
 
 # Checks of plain values.
@@ -120,3 +133,5 @@ def rising(items: Sequence[bytes]) -> bool:
 HASH: Final = octets(32)
 SIGNATURE: Final = octets(64)
 COUNT: Final = integer(0, MOST_INTEGER)
+COUNTER: Final = integer(0, MOST_COUNTER)
+"""Running count of an instance's signatures."""

@@ -158,7 +158,7 @@ def _messages() -> Iterator[Row]:
         "cut 0": fields("seal", 3, DIGEST, at=["cut", 0, fixed("cut 40")]),
         "cut 2^63": fields("seal", 3, DIGEST, at=["cut", MOST + 1, fixed("cut 40")]),
         "cut true": fields("seal", 3, DIGEST, at=["cut", True, fixed("cut 40")]),
-        "a counter of 2^63": fields("seal", 3, DIGEST, counter=MOST + 1),
+        "a counter of 2^53": fields("seal", 3, DIGEST, counter=2**53),
         "a counter below 0": fields("seal", 3, DIGEST, counter=-1),
         "a counter as a float": fields("seal", 3, DIGEST, counter=9.0),
         "fence 2^63": fields("seal", MOST + 1, DIGEST),
@@ -358,5 +358,7 @@ def _blobs(good: bytes, names: int) -> Iterator[Row]:
         return
     author, levels = max(rows, key=lambda row: len(row[1]))
     yield _case("ids of one place out of order", encode([[author, [levels[1][::-1]]]]))
+    many = encode([[author, [counted_ids(4_097)]]])
+    yield _case("4,097 ids", many, Code.TOO_LARGE, CUT_SLOT, ids=4_097)
     yield _case("a place without ids", encode([[author, [[], *levels]]]))
     yield _case("an author without places", encode([[author, []]]))

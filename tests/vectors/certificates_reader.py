@@ -9,6 +9,7 @@ from typing import Final
 
 from tests.vectors.agreement_reader import (
     COUNT,
+    COUNTER,
     HASH,
     SIGNATURE,
     Check,
@@ -21,6 +22,7 @@ from tests.vectors.agreement_reader import (
     octets,
     one_of,
     pack,
+    read_blob,
     rising,
     tagged_hash,
     truth,
@@ -31,6 +33,7 @@ from tests.vectors.second_reader import openssl_accepts, read_canonical, sha256
 RECORD: Final = 65_536
 BLOB: Final = 1_048_576
 LISTED: Final = 900
+CHAINED: Final = 4_096
 MEMBERS: Final = 256
 PHASES: Final = ("fast", "deliberate", "commit", "commit2", "decide", "contest", "rule", "assess")
 
@@ -99,7 +102,7 @@ _FIELDS: Final[Mapping[str, Check]] = {
 }
 _LIST_WITNESS: Final = in_row(IDS, truth)
 _CUT_WITNESS: Final = in_row(HASH, truth, HASH, HASH, HASH)
-_SIGNERS: Final = listed(in_row(HASH, COUNT, SIGNATURE), MEMBERS)
+_SIGNERS: Final = listed(in_row(HASH, COUNTER, SIGNATURE), MEMBERS)
 _PARTS: Final = listed(in_row(integer(0, 2), octets(0, BLOB)), 16)
 
 
@@ -149,7 +152,7 @@ def _is_message(value: object) -> bool:
     if not isinstance(value, list) or len(value) < 7:
         return False
     version, step, realm, charter, slot, voice, counter, *rest = value
-    head = (integer(1, 1)(version), HASH(realm), HASH(charter), HASH(voice), COUNT(counter))
+    head = (integer(1, 1)(version), HASH(realm), HASH(charter), HASH(voice), COUNTER(counter))
     if not all(head) or not is_slot(slot) or not isinstance(step, str):
         return False
     if step == "witness":
@@ -273,9 +276,15 @@ def _are_positions(value: object) -> bool:
 
 def judge_chains(raw: bytes) -> str:
     """Give OK or the code for the bytes of a chains blob."""
-    return code_of(raw, _are_chains, most=BLOB) or OK
+    value = read_blob(raw)
+    if len(raw) > BLOB or not _are_chains(value):
+        return "TOO_LARGE" if len(raw) > BLOB else "NOT_CANONICAL"
+    named = sum(len(as_list(ids)) for row in as_list(value) for ids in as_list(as_list(row)[1]))
+    return "TOO_LARGE" if named > CHAINED else OK
 
 
 def judge_positions(raw: bytes) -> str:
     """Give OK or the code for the bytes of a positions blob."""
-    return code_of(raw, _are_positions, most=BLOB) or OK
+    if len(raw) > BLOB:
+        return "TOO_LARGE"
+    return OK if _are_positions(read_blob(raw)) else "NOT_CANONICAL"

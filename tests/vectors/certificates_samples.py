@@ -52,6 +52,7 @@ from tests.vectors.vector_bodies import REALM, ROUND, fixed
 
 CHARTER: Final = fixed("charter")
 MOST: Final = 2**63 - 1
+MOST_COUNTER: Final = 2**53 - 1
 N: Final = 4
 ROUND_SLOTS: Final = tuple(RoundSlot(round_id=ROUND, phase=phase) for phase in Phase)
 CUT_SLOT: Final = CutSlot(number=41, previous=fixed("cut 40"))

@@ -18,22 +18,26 @@ from federation.certificates import (
     value_plain,
 )
 from federation.certificates.proofs import lock_bytes, lock_hash
+from federation.codec import encode
 from federation.crypto import public_key
 from tests.vectors import certificates_bad
-from tests.vectors.agreement_rows import Row, shown
+from tests.vectors.agreement_rows import Row, counted_ids, in_pieces, shown
 from tests.vectors.certificates_samples import (
     BOX,
     CHARTER,
     MOST,
+    MOST_COUNTER,
     SLOTS,
     N,
     bodies,
     certificates,
+    chains,
     lock,
     operator,
     packets,
     parts,
     pinned,
+    positions,
     said,
     seed,
     slot_name,
@@ -97,6 +101,19 @@ def vectors() -> Row:
             }
             for name, part in parts().items()
         ],
+        "chains": [
+            {"name": "two authors", "slot": "cut", "bytes": chains().hex()},
+            {"name": "nothing", "slot": "cut", "bytes": encode([]).hex()},
+            {
+                "name": "4,096 ids",
+                "slot": "cut",
+                "bytes": in_pieces(encode([[fixed("author 0"), [counted_ids(4_096)]]]), 4_096),
+            },
+        ],
+        "positions": [
+            {"name": "three authors", "slot": "cut", "bytes": positions().hex()},
+            {"name": "nothing", "slot": "cut", "bytes": encode([]).hex()},
+        ],
         "packets": [
             {"name": name, "slot": slot_name(slot), "bytes": raw.hex()}
             for name, (slot, raw) in packets().items()
@@ -140,12 +157,13 @@ def _index(name: bytes) -> int:
 
 def _messages() -> Iterator[Row]:
     for index, (name, slot, body) in enumerate(bodies()):
-        raw, signature = said(index % N, slot, 2**index, body)
+        counter = min(8**index, MOST_COUNTER)
+        raw, signature = said(index % N, slot, counter, body)
         yield {
             "name": name,
             "slot": slot_name(slot),
             "voice": voice(index % N).hex(),
-            "counter": 2**index,
+            "counter": counter,
             "fields": shown(list(msgspec.structs.astuple(body))),
             "bytes": raw.hex(),
             "hash": message_hash(raw).hex(),

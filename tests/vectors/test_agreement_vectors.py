@@ -204,7 +204,10 @@ def cases(file: Row, *names: str) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("what", "row"), cases(AGREEMENT, "messages", "values", "locks", "certificates", "packets")
+    ("what", "row"),
+    cases(
+        AGREEMENT, "messages", "values", "locks", "certificates", "packets", "chains", "positions"
+    ),
 )
 def test_both_readings_accept_what_is_good(what: str, row: Row) -> None:
     assert (ours(what, row), theirs(what, row)) == (OK, OK)

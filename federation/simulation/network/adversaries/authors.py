@@ -125,6 +125,9 @@ class LateForker(_Bad):
         if world is None or self.said is not None or not _is_certified(world, Phase.DECIDE):
             return
         (seq, _), *_ = world.log.heads_of(self._agent)
+        if seq == 0:
+            # An inception has no rival: its agent has not said anything yet.
+            return
         below = world.log.ids_at(self._agent, seq - 1)[0]
         body = AgentSubscribe(topics=(), keywords=("doubt",), on=True)
         self.said = _after(world, self._agent, (seq - 1, below), body, self._signer)

@@ -1,5 +1,6 @@
 from federation.certificates import Phase
 from federation.core import AgentId
+from federation.crypto import Ballot
 from federation.protocol import Keys
 from federation.records import Commit, Kind, Rotate
 from federation.review import box
@@ -9,6 +10,7 @@ from federation.simulation.network.adversaries import (
     LateForker,
     LateVoter,
 )
+from federation.simulation.network.agents import Agreeable, View
 from federation.simulation.network.letters import Gossip
 from tests.simnet.eavesdrop import comes_to_rest, four, with_liar
 
@@ -88,3 +90,22 @@ def test_a_late_voter_cannot_copy_into_a_round_that_it_does_not_know() -> None:
 
     assert reveals
     assert conduct.said is None
+
+
+def test_an_agent_that_has_said_nothing_has_nothing_to_fork() -> None:
+    conduct = LateForker(*bad_agent())
+    network, _ = with_liar(conduct, place=1)
+    agent = network.agents[four().homes.index(1)]
+    agent.policy = Absent()
+
+    assert comes_to_rest(network)
+    network.run_until(network.now + 1_500)
+    assert conduct.said is None
+
+
+class Absent(Agreeable):
+    """Stays away."""
+
+    def ballot(self, view: View) -> Ballot | None:
+        del view
+        return None
