@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from federation.certificates.membership import MOST_MEMBERS
 from federation.certificates.messages import MOST_LISTED
-from federation.certificates.slots import RoundSlot, Slot, slot_from_plain, slot_plain
+from federation.certificates.slots import VOIDABLE, RoundSlot, Slot, slot_from_plain, slot_plain
 from federation.codec import LIMITS, encode, find_fault
 from federation.core import Code, Digest, OperatorId, PeerError, RecordId
 from federation.crypto import Domain, plain_hash
@@ -91,7 +91,7 @@ def value_from_plain(slot: Slot, plain: object) -> Value:
     """
     try:
         if isinstance(slot, RoundSlot):
-            if plain is None:
+            if plain is None and slot.phase in VOIDABLE:
                 return VOID
             listed = msgspec.convert([plain], _Listed)
             _ascending(listed.ids)

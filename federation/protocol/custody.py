@@ -207,7 +207,15 @@ def reveal(world: World, keyring: Keyring, round_id: RoundId, *, now: Millis) ->
             fix="wait for the certificate; a commitment that it does not list is never opened",
             code=Code.NOT_CERTIFIED,
         )
-    key = keyring.keys[listed.statement.key_index].ballot_key(world.realm, round_id)
+    index = listed.statement.key_index
+    if index >= len(keyring.keys):
+        raise RefusedError(
+            "reveal refused",
+            why=f"the ballot is sealed under key {index}, which is not kept here",
+            fix="unlock the key that signed the commitment",
+            code=Code.COMMITMENT_MISMATCH,
+        )
+    key = keyring.keys[index].ballot_key(world.realm, round_id)
     ballot, nonce = open_sealed(listed.body.sealed, key=key)
     body = Reveal(round=round_id, after=after, ballot=ballot, nonce=nonce)
     return author(world, keyring, body, now=now)

@@ -210,7 +210,9 @@ def _unknown_author() -> PeerError:
 def _admissions(state: State, fresh: list[Record]) -> bool:
     for record in fresh:
         if isinstance(record.body, Delegate):
-            state.delegations[record.id] = Delegation(operator=record.author, body=record.body)
+            state.delegations[record.id] = Delegation(
+                operator=record.author, seq=record.seq, body=record.body
+            )
     # Operators, then agents, then what agents say of themselves: whose chain comes first by id
     # must not decide who is admitted, nor whose word counts.
     for record in fresh:
@@ -246,12 +248,14 @@ def _admit_agent(state: State, record: Record, body: AgentAdmit) -> bool:
         or known.keys.role is not Role.AGENT
         or known.keys.revoked
         or body.operator not in state.operators
+        or state.identities[body.operator].keys.revoked
     ):
         state.refused[record.id] = Code.NOT_ADMITTED
     elif (
         word is None
         or word.operator != body.operator
         or word.body.agent != body.agent
+        or state.identities[word.operator].keys.is_disowned(word.seq)
         or (word.body.until is not None and word.body.until < state.cut)
     ):
         state.refused[record.id] = Code.NOT_PROVEN
@@ -269,6 +273,9 @@ def _note(state: State, record: Record, body: AgentDeclare | AgentSubscribe) -> 
     agent = state.agents.get(record.author)
     if agent is None:
         state.refused[record.id] = Code.NOT_ADMITTED
+        return False
+    if state.identities[record.author].keys.revoked:
+        state.refused[record.id] = Code.REVOKED
         return False
     match body:
         case AgentDeclare():

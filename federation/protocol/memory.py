@@ -17,7 +17,7 @@ from federation.protocol.turn import Turn
 from federation.protocol.world import Me, World
 
 AHEAD_MOST: Final = 8
-"""Cuts beyond our own that peers' claims can keep us silent for: an exaggeration costs no more."""
+"""Cuts beyond our own that one peer's claim can keep us silent for, where f = 0."""
 
 
 def meet(turn: Turn, event: Met) -> bool:
@@ -75,9 +75,12 @@ def _fall_silent(turn: Turn, me: Me) -> None:
     f = _quorum(world)[1]
     voices = {member.voice for member in members} - {me.instance}
     told = sorted((cut for voice, cut in me.met.items() if voice in voices), reverse=True)
-    ahead = told[f] if len(told) > f else world.state.cut
     here = world.state.cut
-    until = max(here, me.silent_until, min(ahead, here + AHEAD_MOST))
+    ahead = told[f] if len(told) > f else here
+    if f == 0:
+        # Nobody vouches for a claim here, so an exaggeration is cut short.
+        ahead = min(ahead, here + AHEAD_MOST)
+    until = max(here, me.silent_until, ahead)
     if until > me.silent_until or not me.amnesia:
         me.amnesia, me.silent_until = True, until
         turn.effects += [StoreSilence(until=until), Tell(event="amnesia", subject=me.instance)]

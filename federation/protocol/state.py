@@ -75,6 +75,8 @@ class Delegation:
     """An operator's word for an agent."""
 
     operator: OperatorId
+    seq: int
+    """Where it stands in the operator's chain."""
     body: Delegate
 
 

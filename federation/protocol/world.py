@@ -30,6 +30,7 @@ from federation.core import (
     InstanceId,
     Millis,
     ParameterError,
+    PeerError,
     PublicKey,
     RecordId,
     RoundId,
@@ -228,7 +229,11 @@ def begin(
     if sorted(one.id for one in records) != sorted(charter.genesis.records):
         raise _bad_genesis("the records are not those that the charter lists")
     for record in records:
-        if not isinstance(log.add(record), Added):
+        try:
+            added = log.add(record)
+        except PeerError as error:
+            raise _bad_genesis(f"a record of it is refused: {error.why}") from error
+        if not isinstance(added, Added):
             raise _bad_genesis("a record does not follow its author's record before it")
     state.instances = {row.instance: row.operator for row in charter.genesis.instances}
     heads = log.author_heads()

@@ -281,18 +281,7 @@ def test_both_readings_name_the_leader_of_every_fence(row: Row) -> None:
             assert order[int(fence) % len(order)] == voices[as_int(leader)]
 
 
-def _slots_for_void() -> list[object]:
-    # The library reads a void value of every phase; rule 2 makes one of three phases only, so no
-    # honest quorum can seal another. Whoever closes this takes the mark away.
-    lax = pytest.mark.xfail(strict=True, reason="values reads void in every phase of a round")
-    return [
-        pytest.param(row, id=name, marks=() if row["may_be_void"] is True or name == "cut" else lax)
-        for row in many(AGREEMENT, "slots")
-        for name in [word(row, "name")]
-    ]
-
-
-@pytest.mark.parametrize("row", _slots_for_void())
+@pytest.mark.parametrize("row", many(AGREEMENT, "slots"), ids=by_name)
 def test_only_phases_before_which_nothing_is_opened_can_be_void(row: Row) -> None:
     slot = plain(row["slot"])
     raw = second.value_bytes(slot, None)

@@ -9,7 +9,7 @@ import pytest
 
 from federation.certificates import CutSlot, Phase, RoundSlot
 from federation.charter import Charter
-from federation.core import Code, ParameterError, PeerError
+from federation.core import ParameterError
 from federation.protocol import begin
 from federation.records import Delegate, Kind, OperatorAdmit, Record, Role
 from tests.builders import Chain, Identity, named
@@ -109,10 +109,8 @@ def test_a_genesis_record_with_a_wrong_signature_is_refused() -> None:
     realm = founding(1, 3)
     records = [replace(realm.records[0], signature=bytes(64)), *realm.records[1:]]
 
-    with pytest.raises(PeerError) as refused:
+    with pytest.raises(ParameterError, match="does not verify"):
         begin(realm.charter, records, verify=verify)
-
-    assert refused.value.code is Code.BAD_SIGNATURE
 
 
 def test_whoever_a_cut_has_admitted_is_admitted() -> None:

@@ -1,3 +1,5 @@
+import pytest
+
 from federation.certificates import MessagePacket, SignedEntry, packet_from_bytes
 from federation.core import InstanceId, Lots
 from federation.protocol import effects as fx
@@ -283,3 +285,12 @@ def test_an_instance_that_has_lived_keeps_its_own_clock_across_lives() -> None:
     )
 
     assert node.local() == 7
+
+
+def test_a_letter_or_an_effect_that_is_none_is_a_bug_of_ours() -> None:
+    node = network_of().node(0)
+
+    with pytest.raises(AssertionError):
+        node.hear(node.peers[0], object())  # type: ignore[arg-type]
+    with pytest.raises(AssertionError):
+        node._carry_out(object())  # type: ignore[arg-type]

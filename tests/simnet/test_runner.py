@@ -1,0 +1,63 @@
+"""The command that runs many seeds, or repeats one with its transcript."""
+
+import json
+
+import pytest
+
+from benchmarks import simnet
+from federation.simulation.network import schedules
+from federation.simulation.network.monitors import Worlds
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["simnet", *arguments])
+    return simnet.main()
+
+
+def test_the_runner_counts_kinds_and_finds_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = call(monkeypatch, "--seeds", "0-3", "--n", "2", "--json")
+    result = json.loads(capsys.readouterr().out)
+
+    assert status == 0
+    assert sum(result["runs"].values()) == 4
+    assert result["failures"] == []
+    assert result["events"] > 100
+
+
+def test_the_runner_repeats_one_seed_with_its_transcript(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hashes = set()
+    for _ in range(2):
+        assert call(monkeypatch, "--seeds", "7", "--n", "3", "--transcript") == 0
+        shown = capsys.readouterr()
+        assert " i0 " in shown.out
+        hashes.add(shown.err)
+
+    assert hashes == {
+        f"transcript hash {schedules.run(schedules.draw(7, members=3)).transcript_hash}\n"
+    }
+
+
+def test_the_runner_shows_what_was_found_and_how_to_repeat_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Worlds, "finish", lambda self: self.broke("a rule", "a detail"))
+    status = call(monkeypatch, "--seeds", "5-5", "--n", "1")
+    shown = capsys.readouterr().err
+
+    assert status == 1
+    assert "a rule: a detail (seed 5" in shown
+    assert "python -m benchmarks.simnet --seeds 5 --n 1 --transcript" in shown
+
+
+def test_a_run_that_never_comes_to_rest_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(schedules, "is_at_rest", lambda _network, **_: False)
+    status = call(monkeypatch, "--seeds", "5-5", "--n", "1")
+
+    assert status == 1
+    assert "it never came to rest" in capsys.readouterr().err
