@@ -1,12 +1,17 @@
 """The command that runs many seeds, or repeats one with its transcript."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from benchmarks import simnet
 from federation.simulation.network import schedules
 from federation.simulation.network.monitors import Worlds
+
+ROOT = Path(__file__).parents[2]
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -39,6 +44,24 @@ def test_the_runner_repeats_one_seed_with_its_transcript(
     assert hashes == {
         f"transcript hash {schedules.run(schedules.draw(7, members=3)).transcript_hash}\n"
     }
+
+
+def test_a_seed_is_repeated_exactly_by_another_process_whatever_its_hashes_are() -> None:
+    command = [sys.executable, "-m", "benchmarks.simnet", "--seeds", "7", "--n", "4"]
+    shown = {
+        subprocess.run(  # noqa: S603 # our own runner
+            [*command, "--transcript"],
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for seed in ("1", "2")
+    }
+
+    assert len(shown) == 1
+    assert shown.pop().startswith("transcript hash ")
 
 
 def test_the_runner_shows_what_was_found_and_how_to_repeat_it(

@@ -240,9 +240,7 @@ def test_one_liar_neither_divides_nor_stops_the_others(n: int, slot_seed: int) -
 
 
 @pytest.mark.parametrize("n", [2, 3])
-def test_where_everybody_must_agree_a_liar_can_only_stop_the_others(
-    n: int, slot_seed: int
-) -> None:
+def test_where_everybody_must_agree_a_liar_can_only_stop_the_others(n: int, slot_seed: int) -> None:
     for seed in block(slot_seed, 6):
         Hall(n, seed, liar=Chaos, who_lies=seed % n, crashes=0.02).run(GOOD_AT)
 

@@ -3,12 +3,13 @@
 import base64
 import hashlib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from federation.certificates import Phase, entry_bytes
 from federation.codec import encode
-from federation.core import Code
+from federation.core import Code, RefusedError
 from federation.crypto import Choice, KeySigner, Reason, plain_hash
 from federation.protocol import custody
 from federation.protocol.custody import Keyring
@@ -21,7 +22,7 @@ from tests.builders import (
     ballot,
     named,
 )
-from tests.federation.protocol.door import Door, in_phase
+from tests.federation.protocol.door import CountingSigner, Door, in_phase
 from tests.federation.protocol.trial import Trial, records_of
 
 
@@ -196,3 +197,31 @@ def test_a_rotation_through_the_door_stands_under_the_key_that_it_reveals() -> N
 
     assert record.statement.key_index == 1
     assert record.id in door.world.log
+
+
+def test_a_ballot_sealed_under_a_key_that_is_not_kept_is_not_opened() -> None:
+    town, round_id = in_phase(Phase.COMMIT)
+    pen = town.pen(Role.AGENT, 1)
+    first = KeySigner(pen.current)
+    town.arrive(town.home(1), pen.rotate())
+    signer = CountingSigner(pen.current)
+    cast = custody.cast(
+        town.home(1),
+        Keyring(agent=pen.id, keys=(first, signer)),
+        round_id,
+        ballot(),
+        nonce=named("nonce"),
+        salt=named("salt")[:24],
+        now=town.now,
+    )
+    town.arrive(town.home(1), cast)
+    for index in (2, 3):
+        town.cast(index, round_id, 1)
+    town.in_phase(round_id, Phase.DECIDE)
+    signer.signed.clear()
+    with pytest.raises(RefusedError) as caught:
+        # The newest key alone does not say which number it has.
+        custody.reveal(town.home(1), Keyring(agent=pen.id, keys=(signer,)), round_id, now=town.now)
+
+    assert caught.value.code == Code.COMMITMENT_MISMATCH
+    assert signer.signed == []

@@ -325,52 +325,6 @@ def test_a_forged_record_and_all_after_it_never_join(
         assert (one in log) == (one in grove.accepted and victim.id not in line)
 
 
-# Texts
-
-
-def test_a_dropped_text_is_gone_and_nothing_else_changes() -> None:
-    alice = agent()
-    alice.say(*propose())
-    log = filled(alice.records)
-    before = log.author_heads()
-
-    assert log.drop_text(alice.head.id)
-    assert log.get(alice.head.id) == replace(alice.head, text_raw=None)
-    assert log.author_heads() == before
-    assert not log.drop_text(alice.head.id)
-
-
-def test_a_later_copy_does_not_bring_a_dropped_text_back() -> None:
-    alice = agent()
-    alice.say(*propose())
-    log = filled(alice.records)
-    log.drop_text(alice.head.id)
-
-    assert log.add(alice.head) == Known()
-    assert log.by_kind("artifact.propose") == [replace(alice.head, text_raw=None)]
-
-
-def test_a_text_that_is_dropped_before_its_record_comes_is_never_stored() -> None:
-    alice = agent()
-    alice.say(*propose())
-    log = Log(REALM)
-    bare = replace(alice.head, text_raw=None)
-
-    assert not log.drop_text(alice.head.id)
-    log.add(alice.head)
-    assert log.add(alice.records[0]) == Added((alice.records[0], bare))
-
-
-def test_a_copy_brings_a_text_that_a_relay_left_out() -> None:
-    alice = agent()
-    alice.say(*propose())
-    log = filled([alice.records[0], replace(alice.head, text_raw=None)])
-
-    assert log.add(alice.head) == Known(text=True)
-    assert log.get(alice.head.id) == alice.head
-    assert log.add(replace(alice.head, text_raw=None)) == Known()
-
-
 # Chains
 
 
