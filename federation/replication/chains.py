@@ -92,4 +92,7 @@ class Chain:
 
     def head_list(self) -> tuple[tuple[int, RecordId], ...]:
         """List (seq, id) of the heads, ascending."""
+        if len(self.heads) == 1:
+            ((head, seq),) = self.heads.items()
+            return ((seq, head),)
         return tuple(sorted((seq, head) for head, seq in self.heads.items()))

@@ -358,7 +358,10 @@ class Log:
         for author in turn:
             if len(found) >= most:
                 break
-            found += self._missing_of(author, heads.get(author, ()), most - len(found))
+            theirs = heads.get(author, ())
+            # Most authors have said nothing new since the last time.
+            if theirs != self._chains[author].head_list():
+                found += self._missing_of(author, theirs, most - len(found))
         return found
 
     def _missing_of(
