@@ -43,7 +43,11 @@ class Reconciled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Met:
-    """A peer said hello: how far it is, and the latest message of ours that it has seen."""
+    """A peer said hello: how far it is, and the latest message of ours that it has seen.
+
+    To be given only after the records that the peer holds of this instance have been taken in:
+    an instance that settles before it holds the end of its own chain would fork it.
+    """
 
     voice: InstanceId
     cut: int

@@ -151,14 +151,16 @@ def _rivalled(world: World, record: Record, body: Commit) -> Code | None:
 
     Two of one voter, on two branches of its chain: neither is listed. The same commitment by two
     voters: which is the copy is not known before the reveal, and need not be: a commitment binds
-    its voter, so only the original can ever be opened.
+    its voter, so only the original can ever be opened. Until then both stand, or a copier could
+    make honest votes look void; only the door, which knows who comes second, refuses the copy.
     """
     log = world.log
+    is_draft = record.id not in log
     for other in log.by_round(body.round).get(record.kind, ()):
         if not isinstance(other.body, Commit) or other.id == record.id:
             continue
         if other.author != record.author:
-            if other.body.commitment == body.commitment:
+            if is_draft and other.body.commitment == body.commitment:
                 return Code.COMMITMENT_COPIED
         elif (
             other.body.after == body.after

@@ -8,7 +8,7 @@ does: then everything but the store is gone (design: a member stores durably).
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Protocol, assert_never
+from typing import Final, Protocol, assert_never
 
 from federation.certificates import Verify
 from federation.core import InstanceId, Lots, Millis
@@ -63,6 +63,10 @@ class Host(Protocol):
     def crashed(self, node: "SimNode", down_for: Millis) -> None:
         """Bring the instance back in `down_for` ms."""
         ...
+
+
+BEFORE_HELLO: Final = b"before hello"
+"""Stands in a request for records in place of a slot, when it opens a hello."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,10 +192,13 @@ class SimNode:
         self._plan_pulse(self.lots.between(self.sync_every // 2, 3 * self.sync_every // 2))
 
     def _ask_around(self) -> None:
-        """After a restart ask everybody what they have seen of this instance."""
+        """After a restart get everybody's records, then ask what they have seen of this instance.
+
+        In this order: an instance that settles before it holds the end of its chain would fork it.
+        """
         if self.world is not None and self.world.me is not None and not self.world.me.settled:
             for peer in self.peers:
-                self.post(peer, AskHello())
+                self.post(peer, sync.ask_missing(self.world, BEFORE_HELLO, self.local()))
 
     def jump_clock(self, by: Millis) -> None:
         """Let the own clock jump; what is due by it happens now."""
@@ -252,6 +259,8 @@ class SimNode:
             self.post(peer, Gossip(records=lacking))
         if given.more and len(world.log) > known:
             self.post(peer, sync.ask_missing(world, asked.slot, asked.began, asked.batch + 1))
+        elif asked.slot == BEFORE_HELLO:
+            self.post(peer, AskHello())
         elif asked.slot is not None:
             self.take(ins.Reconciled(slot=asked.slot, voice=peer, began=asked.began))
 

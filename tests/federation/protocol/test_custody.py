@@ -122,7 +122,8 @@ def test_the_door_refuses_a_copied_commitment() -> None:
     original = town.cast(1, round_id, 1)
     town.rest(50)
     assert isinstance(original.body, Commit)
-    Door(town, 2).refuses_as_judged(Code.COMMITMENT_COPIED, original.body)
+    door = Door(town, 2)
+    door.refuses(Code.COMMITMENT_COPIED, lambda: door.author(original.body))
 
 
 def test_the_door_refuses_a_commitment_of_the_author() -> None:

@@ -1,6 +1,7 @@
 """What the agreement asks of the world: holdings and fresh values, for rounds and for cuts."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 import pytest
 from msgspec.structs import replace
@@ -25,13 +26,14 @@ from federation.certificates import (
     positions_from_blob,
     slot_key,
 )
+from federation.certificates.messages import MOST_LISTED
 from federation.charter import preset
 from federation.crypto import KeySigner, plain_hash
 from federation.protocol import World
 from federation.protocol.desks import RIVALS, CutDesk, RoundDesk, desk_of
 from federation.protocol.fold import Contained, fold, positions_of
 from federation.records import Role
-from tests.builders import named
+from tests.builders import argue, commit, named
 from tests.federation.protocol.acts import EPOCH, claim, next_cut
 from tests.federation.protocol.town import Town, keys, rules
 
@@ -350,3 +352,91 @@ def test_the_charter_caps_a_list() -> None:
     assert isinstance(outcome, Fresh)
     assert isinstance(outcome.value, ListValue)
     assert len(outcome.value.records) == 2
+
+
+# Floods ------------------------------------------------------------------------------------------
+
+MORE: int = MOST_LISTED + 3
+"""More records than one witness may name."""
+
+
+def first_ranked(town: Town, opened: bytes) -> tuple[int, list[int]]:
+    """Give the founder that a full list takes first, and the other reviewers of a round."""
+    reviewers = town.world().rounds[opened].pin.eligible.reviewers
+    indices = [
+        index for index in range(len(town.founding.agents)) if town.agent(index) in reviewers
+    ]
+    first, *others = sorted(indices, key=lambda index: sha256(opened + town.agent(index)).digest())
+    return first, others
+
+
+def test_a_reviewer_that_forks_a_thousand_commitments_crowds_nobody_out() -> None:
+    town = Town.of(1, 5)
+    opened = town.open_round(town.propose(0))
+    town.in_phase(opened, Phase.COMMIT)
+    attacker, others = first_ranked(town, opened)
+    honest = {town.cast(index, opened, 1).id for index in others[:-1]}
+    pen, log = town.pen(Role.AGENT, attacker), town.world().log
+    after = town.world().rounds[opened].finals[Phase.DELIBERATE].digest
+    body = commit(pen, opened, after=after)
+    for number in range(MORE):
+        log.add(pen.fork().say(body, at=number))
+    ids = set(round_desk(town, opened).holding().ids)
+
+    assert honest < ids
+    assert len(ids - honest) == 2
+
+
+def test_a_reviewer_that_opens_its_ballot_a_thousand_times_crowds_nobody_out() -> None:
+    town = Town.of(1, 5)
+    opened = town.open_round(town.propose(0))
+    town.in_phase(opened, Phase.COMMIT)
+    attacker, others = first_ranked(town, opened)
+    for index in (attacker, *others[:-1]):
+        town.cast(index, opened, 1)
+    town.in_phase(opened, Phase.DECIDE)
+    pen, log = town.pen(Role.AGENT, attacker), town.world().log
+    genuine = town.reveal(attacker, opened)
+    for number in range(MORE):
+        # On one chain, and on as many branches: each of them opens the listed commitment.
+        log.add(pen.fork().say(genuine.body, at=number))
+    honest = {town.reveal(index, opened).id for index in others[:-2]}
+    ids = set(round_desk(town, opened).holding().ids)
+
+    assert honest < ids
+    assert len(ids - honest) == 1
+
+
+def test_what_qualifies_in_another_phase_is_taken_into_no_list() -> None:
+    # Where nobody may lie (f = 0) one witness is enough for a list, so members must check.
+    town = Town.of(3, 7)
+    opened = town.open_round(town.propose(0))
+    town.in_phase(opened, Phase.DELIBERATE)
+    pen = town.pen(Role.AGENT, 0)
+    argument = pen.say(*argue(opened, "by the author"))
+    town.arrive(town.home(0), argument)
+    town.in_phase(opened, Phase.COMMIT)
+    good = town.cast(1, opened, 1)
+    town.rest(50)
+    desk = round_desk(town, opened)
+    liar = (argument.id, good.id)
+
+    assert argument.id in {one.id for one in desk.round.finals[Phase.DELIBERATE].records}
+    assert desk.fresh(lists(town, (good.id,), liar, (good.id,))) == Fresh(
+        value=ListValue(records=(good.id,))
+    )
+
+
+def test_a_forker_with_thousands_of_rivals_at_one_place_takes_little_of_a_witness() -> None:
+    quotas = replace(preset("test").quotas, witness_ids=64)
+    town = Town.of(1, 5, quotas=quotas)
+    world, forker = town.world(), town.pen(Role.AGENT, 0)
+    for number in range(70):
+        world.log.add(claim(forker.fork(), f"Rival {number}"))
+    honest = [claim(town.pen(Role.AGENT, index), f"Claim {index}") for index in (1, 2, 3, 4)]
+    for record in honest:
+        world.log.add(record)
+    chains = chains_from_blob(holding(town).chains)
+
+    assert {town.agent(index) for index in (1, 2, 3, 4)} < set(chains)
+    assert len(chains[town.agent(0)][0]) == RIVALS

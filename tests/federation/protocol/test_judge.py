@@ -121,7 +121,8 @@ def test_a_copy_is_told_from_its_original_when_one_of_them_is_opened() -> None:
     copied = (Fate.VOID, Code.COMMITMENT_COPIED)
 
     # Nobody can tell yet which one is the copy; both can be listed, one can be opened.
-    assert {fate(town.world(), one) for one in (original, copy)} == {copied}
+    waiting = (Fate.WAITS, Code.WAITS_FOR_CLOSURE)
+    assert {fate(town.world(), one) for one in (original, copy)} == {waiting}
 
     town.in_phase(round_id, Phase.DECIDE)
     assert {fate(town.world(), one) for one in (original, copy)} == {COUNTS}

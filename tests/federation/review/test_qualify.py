@@ -169,6 +169,17 @@ def test_a_reveal_opens_its_own_listed_commitment() -> None:
     assert code(scene, finals, scene.reveal(4, finals)) is Code.NOT_CERTIFIED
 
 
+def test_a_voter_has_four_attempts_to_open_its_ballot_on_one_branch() -> None:
+    # Every one of them would open it, but a thousand of them would fill what others read.
+    scene = Scene.of(*SIX)
+    finals = scene.committed(dict.fromkeys((1, 2, 3), FOR))
+    tries = [scene.reveal(1, finals, ballot(choice)) for choice in (AGAINST, AGAINST, AGAINST)]
+    fourth, fifth = (scene.reveal(1, finals, ballot(FOR)) for _ in range(2))
+
+    assert code(scene, finals, fourth, *tries) is None
+    assert code(scene, finals, fifth, *tries, fourth) is Code.OVER_QUOTA
+
+
 def test_a_reveal_before_the_box_is_shut_is_not_in_its_phase() -> None:
     scene = Scene.of(*SIX)
     finals = scene.opening()
