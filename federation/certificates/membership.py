@@ -1,8 +1,9 @@
 """Who takes part in one slot, how many must agree, and who leads which fence.
 
-`quorum` is the one place where n becomes f and q (design: federation, membership and the table
-of what each n survives). `Pinned` is everything about a slot that the world fixes when the slot
-opens; it never changes until the slot ends, whoever joins, leaves or rotates meanwhile.
+`quorum` is where n becomes f and q for an agreement; the arithmetic is the charter's (design:
+federation, membership and the table of what each n survives). `Pinned` is everything about a slot
+that the world fixes when the slot opens; it never changes until the slot ends, whoever joins,
+leaves or rotates meanwhile.
 """
 
 from collections.abc import Iterable
@@ -10,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from federation.certificates.slots import CutSlot, Slot, slot_plain
+from federation.charter import quorum_of
 from federation.codec import encode
 from federation.core import Digest, InstanceId, OperatorId, ParameterError, PublicKey, Realm
 from federation.crypto import Domain, plain_hash
 
 MOST_MEMBERS: Final = 256
 """Largest membership: bounds every list of voices in a message."""
-_THREE: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +78,8 @@ def quorum(n: int, *, three_available: bool) -> Quorum:
             why=f"{n} members, the range is 1 to {MOST_MEMBERS}",
             fix="found the realm with at least one operator, or split it",
         )
-    if n == _THREE:
-        return Quorum(n=n, f=0, q=2 if three_available else _THREE)
-    f = (n - 1) // 3
-    return Quorum(n=n, f=f, q=(n + f) // 2 + 1)
+    found = quorum_of(n, three="available" if three_available else "strict")
+    return Quorum(n=n, f=found.f, q=found.q)
 
 
 def leader_order(

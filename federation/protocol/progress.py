@@ -104,7 +104,6 @@ def try_cut(turn: Turn) -> None:
     world.positions = positions_of(world.state)
     world.digest = world_digest(world.state)
     _tidy(world, contained, folded.ended)
-    _file_again(turn)
     finality.schedule(turn, slot)
     turn.effects.append(effects.Tell(event="cut", subject=contained.digest))
     after = CutSlot(number=contained.number + 1, previous=contained.digest)
@@ -138,25 +137,6 @@ def _tidy(world: World, cut: Contained, ended: tuple[RoundId, ...]) -> None:
         for name in world.triggers
         if (record := world.log.get(name)) is not None and _is_due(world, record)
     }
-
-
-def _file_again(turn: Turn) -> None:
-    """File certificates that stand only above a fork of the chain that holds them.
-
-    No cut passes an open fork, so an instance that forks its own chain and files first would
-    otherwise keep a decided round open for ever.
-    """
-    world = turn.world
-    forked = {author for author in world.state.instances if world.log.is_forked(author)}
-    if not forked:
-        return
-    for key, name in list(world.filed.items()):
-        record = world.log.get(name)
-        if record is None or record.author not in forked or is_contained(world, record):
-            continue
-        del world.filed[key]
-        if key in world.certificates:
-            finality.schedule(turn, world.certificates[key].slot)
 
 
 def is_contained(world: World, record: Record) -> bool:
