@@ -46,6 +46,8 @@ class Submission:
     text_id: Digest
     cut: int
     admitted: bool
+    delegated: bool
+    """The author's operator delegated proposing to it."""
     suspended: bool
     """Suspended, quarantined or revoked."""
     r: Ppm
@@ -122,6 +124,12 @@ def may_submit(artifact: Artifact | None, facts: Facts) -> Refusal | None:
     if not facts.admitted:
         return Refusal(
             Code.NOT_ADMITTED, "no cut has admitted its author", "ask an instance for admission"
+        )
+    if not facts.delegated:
+        return Refusal(
+            Code.NOT_ELIGIBLE,
+            "its author's operator did not delegate proposing to it",
+            "let an agent propose whose delegation covers artifact.propose",
         )
     if facts.suspended:
         return Refusal(

@@ -22,6 +22,8 @@ from federation.crypto import Domain, digest
 
 MOST_CHAINED: Final = 4_096
 """Record ids in one chains blob."""
+_FREE: Final = 8
+"""Which part of a chains blob stays free for each later group of authors."""
 
 Levels: TypeAlias = tuple[tuple[RecordId, ...], ...]
 """Ids at p+1, p+2, …; each place in ascending order."""
@@ -61,34 +63,32 @@ def chains_blob(
     held: Mapping[IdentityId, Sequence[Sequence[RecordId]]],
     *,
     beacon: Digest,
+    members: Container[IdentityId] = (),
     admitted: Container[IdentityId] = (),
     most: int = MOST_CHAINED,
 ) -> bytes:
     """Encode what I hold above the last positions, at most `most` ids.
 
-    Admitted authors come first, then the others, each group by SHA-256(beacon ‖ author), so that
-    honest members with the same backlog name the same part of it. Within a group everybody gets
-    an even share before anybody gets more: neither one long chain nor a crowd of strangers can
-    keep the rest from moving.
+    Member instances come first, then admitted authors, then the others, each group by
+    SHA-256(beacon ‖ author), so that honest members with the same backlog name the same part of
+    it. Of every group an eighth stays free for each group after it, and within a group everybody
+    gets an even share before anybody gets more. So nobody keeps the rest from moving: neither one
+    long chain, nor a crowd of strangers, nor one that a hostile member has admitted: the members'
+    own chains carry the certificates, and newcomers wait among the strangers for their admission.
     """
     ordered = sorted(held, key=lambda author: hashlib.sha256(beacon + author).digest())
-    groups = (
-        [author for author in ordered if author in admitted],
-        [author for author in ordered if author not in admitted],
-    )
-    taken: dict[IdentityId, Levels] = {}
-    left = most
+    ranks: list[list[IdentityId]] = [[], [], []]
+    for author in ordered:
+        ranks[0 if author in members else 1 if author in admitted else 2].append(author)
+    groups = [group for group in ranks if group]
+    share_out = _Shares(held, most)
+    for index, group in enumerate(groups):
+        free = (most // _FREE) * (len(groups) - index - 1)
+        share_out.give(group, max(1, (share_out.left - free) // len(group)), free=free)
+        share_out.give(group, most, free=free)
     for group in groups:
-        share = max(1, left // max(1, len(group)))
-        for room in (share, most):
-            for author in group:
-                before = sum(map(len, taken.get(author, ())))
-                levels = tuple(tuple(sorted(set(ids))) for ids in held[author])
-                fitting = _that_fit(levels, min(room, left + before))
-                if fitting:
-                    taken[author] = fitting
-                    left -= sum(map(len, fitting)) - before
-    return encode([(author, taken[author]) for author in sorted(taken)])
+        share_out.give(group, most, free=0)
+    return encode([(author, share_out.taken[author]) for author in sorted(share_out.taken)])
 
 
 def chains_from_blob(blob: bytes) -> Chains:
@@ -121,6 +121,28 @@ def positions_from_blob(blob: bytes) -> Positions:
     rows = decode(blob, tuple[_Place, ...], what="positions", most=LIMITS.blob)
     _in_order([row.author for row in rows])
     return {row.author: Position(seq=row.seq, head=row.head) for row in rows}
+
+
+class _Shares:
+    """The part of a backlog that one chains blob takes, while it is shared out."""
+
+    def __init__(self, held: Mapping[IdentityId, Sequence[Sequence[RecordId]]], most: int) -> None:
+        self.left = most
+        self.taken: dict[IdentityId, Levels] = {}
+        self._held: dict[IdentityId, Levels] = {
+            author: tuple(tuple(sorted(set(ids))) for ids in levels[:most])
+            for author, levels in held.items()
+        }
+
+    def give(self, group: Sequence[IdentityId], room: int, *, free: int) -> None:
+        """Let each of a group have up to `room` ids in all, but leave `free` of the blob."""
+        for author in group:
+            taken = self.taken.get(author, ())
+            before = sum(map(len, taken))
+            fitting = _that_fit(self._held[author], min(room, self.left - free + before))
+            if len(fitting) > len(taken):
+                self.taken[author] = fitting
+                self.left -= sum(map(len, fitting)) - before
 
 
 def _that_fit(levels: Levels, left: int) -> Levels:

@@ -72,22 +72,21 @@ def witnessed(
     """Choose what a witness names of the qualifying records it holds.
 
     Of one voter it names no more than can matter: two commitments (which cancel each other), as
-    many arguments as count, one of anything else, lowest ids first. Otherwise one agent could
-    fill the list with a thousand records of its own and silence everybody else.
+    many arguments as count, one of anything else. Otherwise one agent could fill the list with a
+    thousand records of its own and silence everybody else. The earliest in its chain come first:
+    whoever holds a later one holds those too, so members name the same ones of an honest voter.
     """
     by_voter: defaultdict[AgentId, list[RecordId]] = defaultdict(list)
-    for record in sorted(looked):
+    for record in sorted(looked, key=lambda one: (looked[one].seq, one)):
         by_voter[looked[record].voter].append(record)
-    named: dict[RecordId, Looked] = {}
-    for records in by_voter.values():
-        match slot.phase:
-            case Phase.COMMIT | Phase.COMMIT2:
-                chosen = records[:2]
-            case Phase.DELIBERATE:
-                chosen = sorted(records, key=lambda one: looked[one].seq)[:each]
-            case _:
-                chosen = records[:1]
-        named |= {record: looked[record] for record in chosen}
+    match slot.phase:
+        case Phase.COMMIT | Phase.COMMIT2:
+            most = 2
+        case Phase.DELIBERATE:
+            most = each
+        case _:
+            most = 1
+    named = {record: looked[record] for own in by_voter.values() for record in own[:most]}
     return capped(slot, named, MOST_LISTED)
 
 

@@ -329,7 +329,9 @@ def _answer_or_keep(turn: Turn, key: bytes, packet: Packet, *, asks: bool) -> No
     world = turn.world
     certificate = world.certificates.get(key)
     if certificate is None:
-        world.early.put(key, packet)
+        # Only members speak in slots, and their room is theirs: strangers cost nothing by number.
+        if packet.peer in world.state.instances:
+            world.early.put(key, packet)
         return
     pinned = world.pinned(certificate.slot)
     if asks and pinned is not None:

@@ -28,11 +28,13 @@ from federation.core import IdentityId, Millis, RecordId
 from federation.crypto import Signer, plain_hash
 from federation.protocol.rounds import Round
 from federation.protocol.world import LiveSlot, World
-from federation.records import Rotate, RotateBy
+from federation.records import Record, Rotate, RotateBy
 from federation.review import is_late
 
 RIVALS: Final = 4
 """Records that a witness names at one place of a forked chain."""
+_OTHER: Final = 2
+"""Rank of a record that settles no fork."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,7 @@ class CutDesk:
             chains=chains_blob(
                 held,
                 beacon=world.state.beacon,
+                members=world.state.instances,
                 admitted=frozenset(filter(world.is_admitted, held)),
                 most=world.charter.quotas.witness_ids,
             ),
@@ -116,20 +119,21 @@ class CutDesk:
     def _above(self, author: IdentityId) -> list[list[RecordId]]:
         """List what stands above an author's position, of many rivals at one place only a few.
 
-        Rotations come first among them: they settle forks, and a forker must not be able to
-        crowd them out.
+        What leads to a recovery comes first, then what leads to any other rotation: these settle
+        forks, and neither a thief of today's key nor one of the next may crowd them out.
         """
         log = self.world.log
         last = self.world.positions.get(author)
         groups = log.above(author, last.seq, head=last.head) if last else log.above(author, -1)
-
-        def rank(name: RecordId) -> tuple[bool, RecordId]:
+        if all(len(ids) <= RIVALS for ids in groups):
+            return [list(ids) for ids in groups]
+        rank: dict[RecordId, int] = {}
+        for name in (name for ids in reversed(groups) for name in ids):
             record = log.get(name)
-            return record is None or not isinstance(record.body, Rotate), name
-
-        return [
-            list(ids) if len(ids) <= RIVALS else sorted(ids, key=rank)[:RIVALS] for ids in groups
-        ]
+            rank[name] = min(rank.get(name, _OTHER), _settling(record))
+            if record is not None and record.prev is not None:
+                rank[record.prev] = min(rank.get(record.prev, _OTHER), rank[name])
+        return [sorted(ids, key=lambda name: (rank[name], name))[:RIVALS] for ids in groups]
 
     def _entry(self, name: RecordId) -> Entry | None:
         record = self.world.log.get(name)
@@ -143,6 +147,13 @@ class CutDesk:
             is_recovery=rotation is not None and rotation.by is RotateBy.RECOVERY,
             picks=rotation.picks if rotation else None,
         )
+
+
+def _settling(record: Record | None) -> int:
+    """Rank a record by what it may do for a fork: a recovery, another rotation, anything else."""
+    if record is None or not isinstance(record.body, Rotate):
+        return _OTHER
+    return 0 if record.body.by is RotateBy.RECOVERY else 1
 
 
 def desk_of(world: World, live: LiveSlot, now: Millis) -> Desk:

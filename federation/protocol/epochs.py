@@ -6,13 +6,13 @@ nothing here changes but the arrival of newcomers, who carry no weight.
 
 from dataclasses import replace
 
-from federation.core import AgentId, InstanceId, OperatorId
-from federation.protocol.state import Agent, State, members_of
+from federation.core import AgentId, InstanceId
+from federation.protocol.state import Agent, Delegation, State, members_of
 from federation.review import AgentView, counted_of
 from federation.trust import Shown, evidence_of, tier_of, weight
 
 
-def newcomer(state: State, agent: AgentId, *, operator: OperatorId, instance: InstanceId) -> Agent:
+def newcomer(state: State, agent: AgentId, word: Delegation, instance: InstanceId) -> Agent:
     """Admit an agent: with its founder's tier by the charter, or with nothing."""
     founder = state.founders.get(agent)
     trust = state.charter.trust
@@ -20,8 +20,9 @@ def newcomer(state: State, agent: AgentId, *, operator: OperatorId, instance: In
         state,
         Agent(
             agent=agent,
-            operator=operator,
+            operator=word.operator,
             instance=instance,
+            scope=frozenset(word.body.scope),
             admitted_tick=state.tick,
             founder=founder,
             tier=founder.tier if founder else 0,
@@ -88,6 +89,7 @@ def _view(state: State, agent: Agent) -> AgentView:
         weight=agent.weight,
         reviewer=agent.tier > 0 and agent.weight > 0 and not revoked,
         suspended=revoked,
+        scope=agent.scope,
         forked=identity.forked_in is not None,
         family=agent.declared.family if agent.declared else None,
     )

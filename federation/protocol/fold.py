@@ -262,9 +262,7 @@ def _admit_agent(state: State, record: Record, body: AgentAdmit) -> bool:
     elif body.agent in state.agents:
         state.refused[record.id] = Code.DUPLICATE
     else:
-        state.agents[body.agent] = epochs.newcomer(
-            state, body.agent, operator=body.operator, instance=record.author
-        )
+        state.agents[body.agent] = epochs.newcomer(state, body.agent, word, record.author)
         return True
     return False
 
@@ -359,6 +357,7 @@ def submission(state: State, record: Record, body: Propose) -> Submission:
         text_id=body.text_id,
         cut=state.cut,
         admitted=agent is not None,
+        delegated=agent is None or not agent.scope or record.kind in agent.scope,
         suspended=is_barred(state, record.author) or is_disowned(state, record),
         r=agent.r if agent else 0,
         r_min=review.r_min,

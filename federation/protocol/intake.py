@@ -40,9 +40,8 @@ def show(turn: Turn, added: list[Record]) -> None:
             world.triggers.add(record.id)
         progress.learn(turn, record)
         _denounce_fork(turn, record)
-    for one in list(world.rounds.values()):
-        if one.verdict is None and len(one.certified) > len(one.finals):
-            progress.move(turn, one)
+    for name in sorted(world.incomplete):
+        progress.move(turn, world.rounds[name])
     agreement.records_arrived(turn)
     progress.try_cut(turn)
     for live in list(world.slots.values()):

@@ -64,6 +64,9 @@ def move(turn: Turn, one: Round) -> None:
     missing = one.missing(world.log)
     if missing:
         turn.fetch(missing, tuple(member.voice for member in one.seats))
+        world.incomplete.add(one.pin.round)
+    else:
+        world.incomplete.discard(one.pin.round)
     before = set(one.finals)
     one.settle(world.log)
     for phase in one.finals:

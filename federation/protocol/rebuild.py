@@ -69,8 +69,7 @@ def restore(
     world.starts.update(durable.starts)
     for entry in durable.journal:
         world.journal.setdefault(slot_key(entry.slot), []).append(entry)
-    for blob in durable.blobs:
-        world.blobs.put(blob)
+    _put_blobs(world, durable.blobs)
     turn = Turn(world=world, now=now)
     _refill(turn, durable.records)
     return world, turn.effects
@@ -89,10 +88,18 @@ def rebuild(
     Records that the log refuses, or whose predecessors are not among them, are left out.
     """
     world = begin(charter, genesis, verify=verify)
-    for blob in blobs:
-        world.blobs.put(blob)
+    _put_blobs(world, blobs)
     _refill(Turn(world=world, now=0), records)
     return world
+
+
+def _put_blobs(world: World, blobs: Iterable[bytes]) -> None:
+    """Put stored blobs back, for ever: old cuts need theirs before any cut could say so.
+
+    Without this the oldest gave way to the newest, and a member with nobody to ask stood still.
+    """
+    for blob in blobs:
+        world.blobs.keep(world.blobs.put(blob))
 
 
 def _refill(turn: Turn, records: Iterable[Record]) -> None:

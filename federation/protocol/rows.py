@@ -53,7 +53,7 @@ def _agent(state: State, agent: Agent) -> list[object]:
         agent.weight,
         agent.tier,
         list(agent.founder.badges) if agent.founder else [],
-        plain_hash(encode([agent.declared, agent.offer])),
+        plain_hash(encode([agent.declared, agent.offer, sorted(agent.scope)])),
     ]
 
 

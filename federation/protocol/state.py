@@ -56,6 +56,8 @@ class Agent:
     operator: OperatorId
     instance: InstanceId
     """The instance that admitted it."""
+    scope: frozenset[str]
+    """Kinds that its operator delegated; empty means all an agent may author."""
     admitted_tick: int
     founder: Founder | None
     tier: int

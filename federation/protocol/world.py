@@ -7,6 +7,7 @@ this instance itself has signed, which its journal keeps durable.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from federation.certificates import (
     Certificate,
@@ -43,6 +44,12 @@ from federation.protocol.rows import world_digest
 from federation.protocol.state import State, empty_state, members_of
 from federation.records import Record
 from federation.replication import Added, BlobStore, Log
+
+LAST_COUNTER: Final = 2**53 - 2**10
+"""An instance whose next counter is this or higher stays silent: no message holds one beyond 2^53.
+
+Only a thief of its key can bring it there, by a signature that the instance is shown.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,6 +124,8 @@ class World:
     ticked_at: Millis = 0
     """When this node stored the certificate of the last tick, on its own clock."""
     rounds: dict[RoundId, Round] = field(default_factory=dict)
+    incomplete: set[RoundId] = field(default_factory=set)
+    """Rounds with a certified list whose records are not all held."""
     slots: dict[bytes, LiveSlot] = field(default_factory=dict)
     """By the slot's canonical bytes."""
     certificates: dict[bytes, Certificate] = field(default_factory=dict)
@@ -185,7 +194,7 @@ class World:
 
     def is_silent(self, slot: Slot) -> bool:
         """Tell whether this node may sign nothing in a slot: it may have forgotten that it did."""
-        if self.me is None or not self.me.settled:
+        if self.me is None or not self.me.settled or self.me.counter >= LAST_COUNTER:
             return True
         match slot:
             case CutSlot():

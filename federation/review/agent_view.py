@@ -24,6 +24,8 @@ class AgentView:
     """Set apart while its conduct is looked into: it takes no part in new rounds."""
     forked: bool = False
     """A contained `log.fork` proves two branches and no rotation has picked one."""
+    scope: frozenset[str] = frozenset()
+    """Kinds that its operator delegated; empty means all an agent may author."""
     family: str | None = None
     """Declared model family; undeclared counts as the largest family present."""
 

@@ -59,6 +59,8 @@ def qualifies(
     phase = phase_of(pin, finals, record)
     if phase is None:
         return Code.NOT_IN_PHASE
+    if not _is_delegated(pin, record):
+        return Code.NOT_ELIGIBLE
     match record.body:
         case ObjectTo():
             return may_object(pin.agents, record.author, pin.author) or _quota(
@@ -78,6 +80,17 @@ def qualifies(
             )
         case _:
             return _contest(pin, finals, record, earlier)
+
+
+def _is_delegated(pin: RoundPin, record: Record) -> bool:
+    """Tell whether the author's operator delegated this kind; a promise may always be kept."""
+    view = pin.agents.get(record.author)
+    return (
+        view is None
+        or not view.scope
+        or record.kind in view.scope
+        or isinstance(record.body, Reveal)
+    )
 
 
 def look(pin: RoundPin, finals: Finals, record: Record, earlier: Sequence[Record] = ()) -> Looked:

@@ -21,6 +21,7 @@ def submission(**changes: object) -> Submission:
         text_id=named("text"),
         cut=7,
         admitted=True,
+        delegated=True,
         suspended=False,
         r=500_000,
         r_min=250_000,

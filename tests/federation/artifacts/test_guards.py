@@ -50,6 +50,7 @@ def test_a_trusted_author_may_submit_something_new() -> None:
     [
         ({"admitted": False}, Code.NOT_ADMITTED),
         ({"suspended": True}, Code.NOT_ELIGIBLE),
+        ({"delegated": False}, Code.NOT_ELIGIBLE),
         ({"r": 249_999}, Code.NOT_ELIGIBLE),
         ({"duplicate_of": named("first")}, Code.DUPLICATE),
         ({"used": 10}, Code.OVER_QUOTA),

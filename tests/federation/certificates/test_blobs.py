@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,6 +82,60 @@ def test_admitted_authors_move_before_a_crowd_of_strangers() -> None:
 
     assert all(len(found[friend]) == 5 for friend in friends)
     assert sum(len(levels) for author, levels in found.items() if author in crowd) == 5
+
+
+def counts(found: dict[bytes, object], authors: Iterable[bytes]) -> int:
+    return sum(author in found for author in authors)
+
+
+def test_neither_a_crowd_nor_a_flood_keeps_members_and_newcomers_from_moving() -> None:
+    members = {name("member", i): [[name("m", i, k)] for k in range(5)] for i in range(4)}
+    # A hostile member admits as many agents as it likes, and each of them has something to say.
+    crowd = {name("crowd", i): [[name("c", i)]] for i in range(200)}
+    flood = {name("flood"): [[name("f", k)] for k in range(500)]}
+    newcomers = {name("new", i): [[name("n", i)]] for i in range(6)}
+
+    held = {**members, **crowd, **flood, **newcomers}
+    found = chains_from_blob(
+        chains_blob(held, beacon=BEACON, members=set(members), admitted={*crowd, *flood}, most=64)
+    )
+
+    assert all(len(found[member]) == 5 for member in members)
+    assert counts(found, newcomers) == 6
+    assert sum(len(ids) for levels in found.values() for ids in levels) == 64
+
+
+def test_a_flood_by_a_member_leaves_room_for_everybody_else() -> None:
+    members = {name("member", i): [[name("m", i, k)] for k in range(100)] for i in range(2)}
+    agents = {name("agent", i): [[name("a", i)]] for i in range(4)}
+    newcomers = {name("new", i): [[name("n", i)]] for i in range(4)}
+
+    found = chains_from_blob(
+        chains_blob(
+            {**members, **agents, **newcomers},
+            beacon=BEACON,
+            members=set(members),
+            admitted=set(agents),
+            most=32,
+        )
+    )
+
+    assert counts(found, agents) == counts(found, newcomers) == 4
+    assert sorted(len(found[member]) for member in members) == [12, 12]
+
+
+def test_what_one_group_leaves_free_another_may_use() -> None:
+    newcomers = {name("new", i): [[name("n", i, k)] for k in range(2)] for i in range(3)}
+    agent = {name("agent"): [[name("a", k)] for k in range(50)]}
+
+    few = chains_from_blob(
+        chains_blob({**agent, **newcomers}, beacon=BEACON, admitted=set(agent), most=40)
+    )
+    alone = chains_from_blob(chains_blob(agent, beacon=BEACON, admitted=set(agent), most=40))
+
+    assert counts(few, newcomers) == 3
+    assert len(few[name("agent")]) == 35
+    assert len(alone[name("agent")]) == 40
 
 
 def test_one_chain_longer_than_the_limit_still_moves() -> None:

@@ -18,6 +18,7 @@ from federation.certificates import (
     capped,
     fresh_list,
     quorum,
+    witnessed,
 )
 from tests.federation.certificates.hall import ROUND, name, slot, voice, witness
 
@@ -146,6 +147,55 @@ def test_no_charter_makes_a_list_longer_than_a_message() -> None:
     records = {name("record", i): looked(name("record", i)) for i in range(1_100)}
 
     assert len(capped(slot(), records, 5_000)) == 900
+
+
+def of_one(seqs: dict[bytes, int]) -> dict[bytes, Looked]:
+    return {one: looked(one, voter=name("one"), seq=seq) for one, seq in seqs.items()}
+
+
+@pytest.mark.parametrize(
+    ("phase", "kept"),
+    [
+        (Phase.COMMIT, (A, B)),
+        (Phase.COMMIT2, (A, B)),
+        (Phase.DELIBERATE, (A, B, C)),
+        (Phase.DECIDE, (A,)),
+        (Phase.FAST, (A,)),
+        (Phase.CONTEST, (A,)),
+    ],
+)
+def test_a_witness_names_of_one_voter_no_more_than_can_matter(
+    phase: Phase, kept: tuple[bytes, ...]
+) -> None:
+    more = {name("more", i): 9 + i for i in range(5)}
+    held = of_one({A: 1, B: 2, C: 3, **more})
+    other = {name("another"): looked(name("another"))}
+
+    assert set(witnessed(slot(phase), held | other, each=3)) == {*kept, *other}
+
+
+def test_one_voter_with_a_thousand_records_silences_nobody() -> None:
+    flood = of_one({name("flood", i): 7 for i in range(1_100)})
+    honest = {name("honest", i): looked(name("honest", i)) for i in range(12)}
+    for phase in (Phase.FAST, Phase.COMMIT, Phase.COMMIT2, Phase.DECIDE, Phase.CONTEST):
+        assert set(honest) < set(witnessed(slot(phase), flood | honest, each=5))
+
+
+@pytest.mark.parametrize("phase", [Phase.DECIDE, Phase.FAST, Phase.CONTEST])
+@pytest.mark.parametrize("earlier", [A, C])
+def test_members_of_whom_one_lags_name_the_same_record_of_an_honest_voter(
+    phase: Phase, earlier: bytes
+) -> None:
+    # Whoever holds the later of two records holds the earlier too; a liar names neither.
+    both = of_one({earlier: 4, B: 5})
+    first = {earlier: both[earlier]}
+    rows = [
+        row(0, *witnessed(slot(phase), first, each=5)),
+        row(1, *witnessed(slot(phase), both, each=5)),
+        row(2),
+    ]
+
+    assert value(fresh_list(slot(phase), rows, FOUR, both.get)) == (earlier,)
 
 
 @given(

@@ -28,6 +28,9 @@ from tests.federation.certificates.hall import (
 )
 
 PART = Part(kind=PartKind.BLOB, content=b"x" * 100_000)
+ADDRESS = b"\x94" + encode(REALM) + encode(CHARTER)
+MIXED = b"\x82\x01\x00\xa1a\x00"
+"""A map with keys of two types: 1 and "a"."""
 HEARD = said(pinned(4), 1, Cosign(fence=0, digest=b"d" * 32))
 CERTIFICATE = Certificate(slot=slot(), value=ListValue(records=(b"a" * 32,)), fence=0, seals=())
 
@@ -59,6 +62,19 @@ def test_a_packet_arrives_with_the_slot_it_is_for(packet: Packet) -> None:
         encode([REALM, CHARTER, [ROUND, "fast"], ["parts", [[2, b"x"]] * (MOST_PARTS + 1)]]),
         encode([REALM, CHARTER, [ROUND, "fast"], ["final", [1], []]]),
         b"\xdc\x00\x04" + encode([REALM, CHARTER, [ROUND, "fast"], ["want", []]])[1:],
+        # Maps whose keys cannot be sorted, in the slot and inside a certificate.
+        ADDRESS + MIXED + encode(["want", []]),
+        ADDRESS + b"\x81\x80\x00" + encode(["want", []]),
+        ADDRESS
+        + encode([ROUND, "fast"])
+        + b"\x93"
+        + encode("final")
+        + b"\x94"
+        + encode([ROUND, "fast"])
+        + MIXED
+        + encode(0)
+        + encode([])
+        + encode([]),
     ],
 )
 def test_other_bytes_are_refused(raw: bytes) -> None:

@@ -32,7 +32,7 @@ from federation.crypto import KeySigner, plain_hash
 from federation.protocol import World
 from federation.protocol.desks import RIVALS, CutDesk, RoundDesk, desk_of
 from federation.protocol.fold import Contained, fold, positions_of
-from federation.records import Role
+from federation.records import OperatorAdmit, Role
 from tests.builders import argue, commit, named
 from tests.federation.protocol.acts import EPOCH, claim, next_cut
 from tests.federation.protocol.town import Town, keys, rules
@@ -397,8 +397,8 @@ def test_a_reviewer_that_opens_its_ballot_a_thousand_times_crowds_nobody_out() -
     town.in_phase(opened, Phase.DECIDE)
     pen, log = town.pen(Role.AGENT, attacker), town.world().log
     genuine = town.reveal(attacker, opened)
+    # On as many branches of its chain: each of them opens the listed commitment.
     for number in range(MORE):
-        # On one chain, and on as many branches: each of them opens the listed commitment.
         log.add(pen.fork().say(genuine.body, at=number))
     honest = {town.reveal(index, opened).id for index in others[:-2]}
     ids = set(round_desk(town, opened).holding().ids)
@@ -440,3 +440,43 @@ def test_a_forker_with_thousands_of_rivals_at_one_place_takes_little_of_a_witnes
 
     assert {town.agent(index) for index in (1, 2, 3, 4)} < set(chains)
     assert len(chains[town.agent(0)][0]) == RIVALS
+
+
+def test_a_thief_crowds_out_neither_a_recovery_nor_the_branch_that_is_picked() -> None:
+    # Of rivals a few are named: those that settle the fork, whatever else stands beside them.
+    town = Town.of(1, 5)
+    log, owner = town.world().log, town.pen(Role.AGENT, 0)
+    mine, thief = owner.fork(), owner.fork()
+    genuine = claim(mine, "Mine")
+    picking = mine.rotate(picks=genuine.id)
+    rivals = [claim(thief.fork(), f"Claim {number}") for number in range(40)]
+    stolen = [thief.fork().rotate(reason=f"theft {number}") for number in range(40)]
+    for record in (genuine, picking, *rivals):
+        log.add(record)
+    first, second = chains_from_blob(holding(town).chains)[owner.id]
+
+    assert genuine.id in first
+    assert second == (picking.id,)
+
+    # Who holds the next key as well can rotate as often; only the owner can recover.
+    recovery = owner.recover()
+    for record in (*stolen, recovery):
+        log.add(record)
+    first, *_ = chains_from_blob(holding(town).chains)[owner.id]
+    outcome = cut_desk(town).fresh([witnessed(town, 0)])
+
+    assert recovery.id in first
+    assert len(first) == RIVALS
+    assert isinstance(outcome, Fresh)
+    assert positions_from_blob(outcome.parts[0].content)[owner.id].head == recovery.id
+
+
+def test_a_crowd_that_somebody_admitted_keeps_no_instance_from_moving() -> None:
+    quotas = replace(preset("test").quotas, witness_ids=64)
+    town = Town.of(1, 100, quotas=quotas)
+    for index in range(100):
+        town.world().log.add(claim(town.pen(Role.AGENT, index), f"Claim {index}"))
+    filed = [town.say(0, OperatorAdmit(operator=named(number))) for number in range(9)]
+    chains = chains_from_blob(holding(town).chains)
+
+    assert chains[town.founding.instances[0]] == tuple((record.id,) for record in filed)

@@ -1,16 +1,38 @@
+from dataclasses import dataclass, field, replace
+
 import msgspec
 import pytest
 
-from federation.certificates import Certificate, CutSlot, RoundSlot, slot_key
-from federation.core import Code, PeerError
+from federation.artifacts import State
+from federation.certificates import (
+    Certificate,
+    CutSlot,
+    MessagePacket,
+    RoundSlot,
+    Seal,
+    message_for,
+    packet_bytes,
+    signing_payload,
+    slot_key,
+)
+from federation.core import Code, IdentityId, InstanceId, PeerError
 from federation.crypto import KeySigner
-from federation.protocol import FounderSpec, FoundingSpec, World, begin, finality, found
+from federation.protocol import (
+    FounderSpec,
+    FoundingSpec,
+    World,
+    begin,
+    finality,
+    found,
+    inputs,
+    step,
+)
 from federation.protocol import effects as fx
 from federation.protocol.turn import Turn
 from federation.protocol.world import Filing
-from federation.records import CertificateFinal, Kind, Record
+from federation.records import CertificateFinal, Kind, OperatorAdmit, Record, sign_record
 from tests.builders import named
-from tests.federation.protocol.town import keys, verify
+from tests.federation.protocol.town import Town, keys, verify
 from tests.federation.protocol.trial import Trial
 
 
@@ -276,3 +298,94 @@ def test_who_may_not_sign_keeps_its_plan() -> None:
     finality.file_due(turn)
 
     assert (turn.effects, list(turn.world.to_file)) == ([], [key])
+
+
+# Hostile members ----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Hidden(Town):
+    """A town in which nobody sees what one author writes, except through the test."""
+
+    author: IdentityId = b""
+    shown: set[bytes] = field(default_factory=set)
+
+    def _send(self, to: InstanceId, event: inputs.Input) -> None:
+        if isinstance(event, inputs.Arrived):
+            seen = [
+                one for one in event.records if one.author != self.author or one.id in self.shown
+            ]
+            event = inputs.Arrived(records=tuple(seen), peer=event.peer)
+        Town._send(self, to, event)
+
+
+def test_a_home_that_files_only_above_a_fork_of_its_chain_keeps_no_round_open() -> None:
+    town = Hidden.of(4, 8)
+    home, others = town.founding.instances[0], [town.world(index) for index in (1, 2, 3)]
+    town.author = home
+    record = town.propose(0)
+    opened = town.open_round(record)
+    pen = keys(town.seed, "instance", 0)
+    ((seq, head),) = others[0].log.heads_of(home)
+
+    def write(body: object, after: Record | None, at: int) -> Record:
+        written = sign_record(
+            body,  # type: ignore[arg-type]
+            realm=town.founding.realm,
+            signer=KeySigner(pen.current),
+            author=home,
+            key_index=0,
+            seq=(seq if after is None else after.seq) + 1,
+            prev=head if after is None else after.id,
+            at=at,
+        )
+        town.shown.add(written.id)
+        for world in others:
+            town.arrive(world, written)
+        return written
+
+    # A fork that no cut passes; every certificate of the round is filed on one of its branches.
+    _, last = (write(OperatorAdmit(operator=named("twin")), None, at) for at in (1, 2))
+    votes = dict.fromkeys((1, 2, 3, 5), 1)
+    town.vote(record, votes)
+    for certificate in others[0].certificates.values():
+        if isinstance(certificate.slot, RoundSlot):
+            last = write(finality.body_of(certificate), last, 3)
+    assert len([one for one, _ in filed(others[0]) if one.author == home]) == 3
+    town.in_cut(max(world.state.cut for world in town.live()) + 2 + finality.PATIENCE)
+
+    for world in others:
+        assert len(world.state.decided[opened]) == 3
+        assert world.state.artifacts[record.id].state is State.ACTIVE
+        assert world.positions[home].head == head
+
+
+def sealed_by(town: Trial, index: int, counter: int) -> tuple[World, inputs.Packet]:
+    """Let an instance seal something in the open cut slot of instance 0, under any counter."""
+    world, liar = town.world(), town.founding.instances[index]
+    live = next(one for one in world.slots.values() if not one.state.is_final)
+    raw = message_for(live.pinned, liar, counter, Seal(fence=0, digest=named("value")))
+    signer = KeySigner(keys(town.seed, "instance", index).current)
+    packet = MessagePacket(raw=raw, signature=signer.sign(signing_payload(raw)))
+    return world, inputs.Packet(packet=packet_bytes(live.pinned, packet), peer=liar)
+
+
+@pytest.mark.parametrize("counter", [2**53, 2**60, 2**63 - 1])
+def test_a_seal_whose_counter_no_record_holds_is_refused(counter: int) -> None:
+    town = Trial.of(4, 4)
+    world, packet = sealed_by(town, 3, counter)
+    (refusal,) = step(world, packet, town.now)
+
+    assert isinstance(refusal, fx.Refused)
+    assert refusal.code == Code.NOT_CANONICAL
+
+
+def test_the_highest_counter_and_fence_fit_the_record_of_a_certificate() -> None:
+    town = decided()
+    turn, key = ready(town, filing=Filing(due=0, cut=0))
+    certificate = turn.world.certificates[key]
+    seals = tuple(msgspec.structs.replace(one, counter=2**53 - 1) for one in certificate.seals)
+    turn.world.certificates[key] = replace(certificate, seals=seals, fence=2**63 - 1)
+    finality.file_due(turn)
+
+    assert isinstance(turn.effects[0], fx.StoreRecord)

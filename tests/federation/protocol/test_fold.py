@@ -359,6 +359,21 @@ def test_a_proposal_of_a_stranger_does_not_count_and_calls_no_cut() -> None:
     assert refused(town.world(), record) is Code.NOT_ADMITTED
 
 
+def test_an_agent_proposes_only_if_its_operator_delegated_that() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    reviewer, writer = town.stranger(Role.AGENT, 1), town.stranger(Role.AGENT, 2)
+    town.admit(reviewer, scope=("review.argue", "review.commit"))
+    town.admit(writer, scope=("artifact.propose",))
+    next_cut(town)
+    records = [claim(reviewer, "Not mine to make"), claim(writer, "Mine to make")]
+    town.arrive(world, *records)
+    next_cut(town)
+
+    assert [refused(world, one) for one in records] == [Code.NOT_ELIGIBLE, None]
+    assert world.state.views[reviewer.id].scope == {"review.argue", "review.commit"}
+
+
 @pytest.mark.parametrize("newcomer", [False, True])
 def test_proposals_over_the_quota_of_an_epoch_do_not_count(newcomer: bool) -> None:
     quotas = replace(preset("test").quotas, proposals_epoch=3, sandbox_epoch=2)

@@ -1,13 +1,13 @@
 """Records that arrive: stored, relayed once, shown to what waits, and bounded for strangers."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 import pytest
 
 from federation.codec import encode
-from federation.core import Code
+from federation.core import Code, InstanceId
 from federation.crypto import plain_hash
 from federation.protocol import World, inputs, step
 from federation.protocol import effects as fx
@@ -26,7 +26,14 @@ from federation.records import (
     wire,
 )
 from tests.builders import Chain, log_fork, named, propose
-from tests.federation.protocol.acts import claim, fork, is_forked, next_cut, refused
+from tests.federation.protocol.acts import (
+    claim,
+    fork,
+    is_forked,
+    next_cut,
+    next_tick,
+    refused,
+)
 from tests.federation.protocol.town import Town
 
 PEER = named("peer")
@@ -221,15 +228,72 @@ def test_a_flood_of_records_without_predecessors_is_bounded() -> None:
     assert {type(one) for one in effects} == {fx.FetchRecords}
 
 
+def early_packet(world: World, number: int) -> bytes:
+    """Write a packet for a slot that never opens here."""
+    slot = ["cut", number + 2, named("elsewhere")]
+    return encode([world.realm, named("charter"), slot, ["want", []]])
+
+
 def test_a_flood_of_packets_for_slots_that_are_not_open_is_bounded() -> None:
     town = Town.of(3, 6)
-    world = town.world()
+    world, peer = town.world(), town.founding.instances[1]
     for number in range(MOST_PACKETS + 50):
-        slot = ["cut", number + 2, named("elsewhere")]
-        packet = encode([world.realm, named("charter"), slot, ["want", []]])
-        assert step(world, inputs.Packet(packet=packet, peer=PEER), 0) == []
+        packet = inputs.Packet(packet=early_packet(world, number), peer=peer)
+        assert step(world, packet, 0) == []
 
     assert len(world.early) == MOST_PACKETS
+
+
+def test_a_crowd_of_strangers_fills_no_memory_with_packets_for_other_slots() -> None:
+    world = Town.of(3, 6).world()
+    for number in range(20):
+        packet = inputs.Packet(packet=early_packet(world, number), peer=named("peer", number))
+        assert step(world, packet, 0) == []
+
+    assert len(world.early) == 0
+
+
+@dataclass(slots=True)
+class ByName(Town):
+    """A town whose instances get what they fetch by name, and none of its successors."""
+
+    def _perform(self, me: InstanceId, effects: Iterable[fx.Effect]) -> None:
+        batch = list(effects)
+        for effect in batch:
+            if isinstance(effect, fx.FetchRecords):
+                for voice in effect.voices:
+                    log = self.worlds[voice].log
+                    held = tuple(one for name in effect.records if (one := log.get(name)))
+                    self._send(me, inputs.Arrived(records=held, peer=voice))
+        Town._perform(self, me, [one for one in batch if not isinstance(one, fx.FetchRecords)])
+
+    def _reconcile(self, me: InstanceId, voice: InstanceId, slot: bytes) -> None:
+        # What a stranger has no room for does not come by reconciling either.
+        self._send(me, inputs.Reconciled(slot=slot, voice=voice, began=self.now))
+
+
+def test_a_stranger_that_shows_each_member_another_branch_stops_nobody() -> None:
+    town = ByName.of(4, 4)
+    next_cut(town)
+    first = town.stranger(Role.AGENT)
+    second = first.fork()
+    chatter(first, 7)
+    for number in range(7):
+        second.say(AgentDeclare(family="g", provider="p", model="m"), at=number)
+    last = town.world(3)
+    for world in town.live():
+        town.arrive(world, *(second if world is last else first).records)
+    cut = last.state.cut
+    next_tick(town, 2)
+
+    assert last.state.cut > cut
+    assert len({world.digest for world in town.live()}) == 1
+    # It stores what a cut needs, and of the rest no more than before.
+    assert last.log.count_of(first.id) == 15
+    assert town.world(0).log.count_of(first.id) == 8
+    assert not last.asked
+    take(last, *chatter(first, 3), now=town.now)
+    assert last.log.count_of(first.id) == 15
 
 
 # Forks --------------------------------------------------------------------------------------------

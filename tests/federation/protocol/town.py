@@ -250,11 +250,18 @@ class Town:
         self._perform(self.founding.instances[index], turn.effects)
         return record
 
-    def admit(self, agent: Chain, *, operator: int = 0, instance: int = 0) -> Record:
+    def admit(
+        self,
+        agent: Chain,
+        *,
+        operator: int = 0,
+        instance: int = 0,
+        scope: tuple[str, ...] = (),
+    ) -> Record:
         """Let a founding operator answer for a newcomer and an instance admit it."""
         world = self.world(instance)
         self.arrive(world, *agent.records)
-        grant = self.pen(Role.OPERATOR, operator).say(Delegate(agent=agent.id, scope=()))
+        grant = self.pen(Role.OPERATOR, operator).say(Delegate(agent=agent.id, scope=scope))
         self.arrive(world, grant)
         return self.say(
             instance,

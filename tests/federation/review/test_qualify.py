@@ -158,6 +158,19 @@ def test_what_a_later_list_says_does_not_change_whether_a_commitment_counted() -
     assert code(scene, wide, retried, early) is None
 
 
+def test_what_the_operator_did_not_delegate_does_not_count_but_a_promise_may_be_kept() -> None:
+    arguing = {"scope": frozenset({"review.argue"})}
+    voting = {"scope": frozenset({"review.commit"})}
+    scene = Scene.of(*SIX, views={1: arguing, 2: voting})
+    finals = scene.opening()
+
+    assert code(scene, finals, scene.commit(1, finals)) is Code.NOT_ELIGIBLE
+    assert code(scene, finals, scene.commit(2, finals)) is None
+
+    finals = scene.committed(dict.fromkeys((2, 3, 4), FOR))
+    assert code(scene, finals, scene.reveal(2, finals, ballot(FOR))) is None
+
+
 def test_a_reveal_opens_its_own_listed_commitment() -> None:
     scene = Scene.of(*SIX)
     finals = scene.committed(dict.fromkeys((1, 2, 3), FOR))
