@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Test processes that run side by side.
 WORKERS ?= 2
 # Seeds of the simulated network: a count (200), or a range (40-99, 17-17).
-SEEDS ?= 200
+SEEDS ?= 1000
 # What `make run` passes on, for example ARGS=--json.
 ARGS ?=
 
@@ -22,7 +22,8 @@ help: ## list these targets
 setup: $(STAMP) ## build .venv with the locked dependencies (quick when up to date)
 
 # Whatever goes wrong on the way leaves no stamp, so the next call starts again. Build isolation
-# is off because it would fetch an unpinned setuptools; the pinned one is installed first.
+# is off because it would fetch an unpinned setuptools; the pinned one is installed first. Without
+# --use-pep517 an older pip, Debian 12's for one, warns at length about two of the packages.
 $(STAMP): $(LOCK) pyproject.toml deploy/check-machine.sh
 	@python=$$(sh deploy/check-machine.sh) || exit 1; \
 	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
@@ -31,7 +32,7 @@ $(STAMP): $(LOCK) pyproject.toml deploy/check-machine.sh
 	fi
 	@echo "installing $(LOCK) into $(VENV)"
 	@$(PIP) install "$$(grep '^setuptools==' $(LOCK))"
-	@$(PIP) install --no-build-isolation --no-deps --requirement $(LOCK)
+	@$(PIP) install --no-build-isolation --use-pep517 --no-deps --requirement $(LOCK)
 	@$(PIP) install --no-build-isolation --no-deps --editable .
 	@$(PIP) check
 	@touch $@

@@ -1,20 +1,31 @@
 """Run the simulated network under many seeds, or one seed again with its transcript.
 
-    python -m benchmarks.simnet --seeds 0-299 --n 4 --json
-    python -m benchmarks.simnet --seeds 17-17 --n 4 --transcript
+    .venv/bin/python -m benchmarks.simnet --seeds 0-299 --n 4 --kind liar --json
+    .venv/bin/python -m benchmarks.simnet --seeds 17 --n 4 --kind liar --transcript
 
-Every seed is a random scenario: links, partitions, crashes, clocks, one liar of a drawn kind. The
-monitors of the simulation check every step. Exit status 1 if any of them found anything.
+Every seed is a random scenario: links, partitions, crashes, clocks, and mostly one liar (`any`),
+one wherever one may lie (`liar`), none at all (`none`), or one of a kind by name. The result
+counts runs by number of operators and kind of liar. The monitors of the simulation check every
+step. Exit status 1 if any of them found anything.
 """
 
 import argparse
 import json
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 
 from federation.simulation.network import Violation
-from federation.simulation.network.schedules import KINDS, Scenario, build, draw, finish
+from federation.simulation.network.schedules import (
+    ANY,
+    KINDS,
+    LIAR,
+    NOBODY,
+    Scenario,
+    build,
+    draw,
+    finish,
+)
 
 
 def main() -> int:
@@ -22,14 +33,14 @@ def main() -> int:
     asked = _arguments()
     first, _, last = asked.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
-    runs: Counter[str] = Counter()
+    runs: defaultdict[str, Counter[str]] = defaultdict(Counter)
     events = unrested = 0
     failures: list[dict[str, object]] = []
     began = time.perf_counter()
     for seed in seeds:
         scenario = draw(seed, members=asked.n, kind=asked.kind)
         found, happened, rested = run_one(scenario, transcript=asked.transcript)
-        runs[scenario.kind or "all honest"] += 1
+        runs[scenario.size][scenario.kind or "all honest"] += 1
         events += happened
         unrested += not rested
         if found is not None:
@@ -38,7 +49,7 @@ def main() -> int:
     wall = time.perf_counter() - began
     result = {
         "seeds": f"{seeds.start}-{seeds.stop - 1}",
-        "runs": dict(sorted(runs.items())),
+        "runs": {size: dict(sorted(kinds.items())) for size, kinds in sorted(runs.items())},
         "without_progress": unrested,
         "failures": failures,
         "events": events,
@@ -66,10 +77,16 @@ def run_one(scenario: Scenario, *, transcript: bool) -> tuple[str | None, int, b
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.simnet", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog=".venv/bin/python -m benchmarks.simnet",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--seeds", default="0-99", help="a seed or a range: 17, 0-299")
     parser.add_argument("--n", type=int, default=None, help="operators; drawn if not given")
-    parser.add_argument("--kind", default="any", choices=["any", *KINDS], help="the liar's kind")
+    parser.add_argument(
+        "--kind", default=ANY, choices=[ANY, LIAR, NOBODY, *KINDS], help="the liar's kind"
+    )
     parser.add_argument("--json", action="store_true", help="JSON instead of text")
     parser.add_argument("--transcript", action="store_true", help="print every line of every run")
     return parser.parse_args()

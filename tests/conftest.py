@@ -5,7 +5,8 @@ few), `slow` (fresh examples, many). Choose one with HYPOTHESIS_PROFILE. Outside
 prints a `@reproduce_failure` line, and the last lines name the seed of the run.
 
 A test that asks for `simnet_seed` runs once for each seed of `--seeds`; its id names the seed, so
-a failure says how to repeat it: `make simnet SEEDS=17-17`.
+a failure says how to repeat it: `make simnet SEEDS=17-17`. A test that asks for `rare_seed` runs
+for every seventh of them only.
 """
 
 import os
@@ -16,6 +17,9 @@ from hypothesis import HealthCheck, settings
 
 QUICK_SEEDS = "300"
 """How many seeds a simulated network gets when nobody asks for more."""
+
+RARE = 7
+"""One of so many seeds goes to the scenarios that take longest or add least."""
 
 settings.register_profile(
     "ci",
@@ -67,6 +71,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "simnet_seed" in metafunc.fixturenames:
         seeds = parse_seeds(metafunc.config.getoption("--seeds"))
         metafunc.parametrize("simnet_seed", seeds, ids=[f"seed={seed}" for seed in seeds])
+    if "rare_seed" in metafunc.fixturenames:
+        seeds = parse_seeds(metafunc.config.getoption("--seeds"))[::RARE]
+        metafunc.parametrize("rare_seed", seeds, ids=[f"seed={seed}" for seed in seeds])
     if "slot_seed" in metafunc.fixturenames:
         # A seed of the certificate machine alone stands for a whole block of schedules.
         seeds = parse_seeds(metafunc.config.getoption("--seeds"))

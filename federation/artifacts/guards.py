@@ -48,8 +48,10 @@ class Submission:
     admitted: bool
     delegated: bool
     """The author's operator delegated proposing to it."""
-    suspended: bool
-    """Suspended, quarantined or revoked."""
+    forked: bool
+    """A contained proof bars the author until it picks a branch of its chain."""
+    barred: bool
+    """The author's identity is revoked, or it has disowned the record."""
     r: Ppm
     """The author's Beta reputation."""
     r_min: Ppm
@@ -118,7 +120,7 @@ def review_reasons(window: Window) -> tuple[ReviewReason, ...]:
 
 
 def may_submit(artifact: Artifact | None, facts: Facts) -> Refusal | None:
-    """`submit`: admitted, trusted enough, not suspended, no exact duplicate, quota free."""
+    """`submit`: admitted, trusted enough, not barred, no exact duplicate, quota free."""
     if artifact is not None or not isinstance(facts, Submission):
         return _wrong_facts("the proposal")
     if not facts.admitted:
@@ -131,9 +133,17 @@ def may_submit(artifact: Artifact | None, facts: Facts) -> Refusal | None:
             "its author's operator did not delegate proposing to it",
             "let an agent propose whose delegation covers artifact.propose",
         )
-    if facts.suspended:
+    if facts.forked:
         return Refusal(
-            Code.NOT_ELIGIBLE, "its author is suspended", "wait until the sanction is over"
+            Code.FORK,
+            "its author's chain is forked",
+            "rotate the key and pick the branch to keep",
+        )
+    if facts.barred:
+        return Refusal(
+            Code.NOT_ELIGIBLE,
+            "its author is revoked, or has disowned the record",
+            "propose it with an identity of good standing",
         )
     if facts.r < facts.r_min:
         return Refusal(

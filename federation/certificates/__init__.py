@@ -1,7 +1,8 @@
 """Certificates: a quorum of operators makes one list final (design: federation, certificates).
 
 Each slot is one small Byzantine agreement and one sans-IO state machine. The package knows nothing
-of artifacts, reviews or charters: what depends on them it asks of a `Desk`.
+of artifacts or reviews, and of a charter only the arithmetic of quorums: what depends on more it
+asks of a `Desk`.
 
 `slots`        the names of the agreements: a phase of a round, or a cut
 `membership`   n, f, q, voices and leader order, pinned when the slot opens

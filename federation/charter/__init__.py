@@ -9,7 +9,9 @@
 `topics`      which topics are sensitive
 `duration`    worst-case time to a terminal state
 `rules`       relations between parameters, a genesis that fits together
-`check`       everything a charter implies, as `findings`
+`findings`    one fact that a charter implies: what, why, fix
+`check`       everything a charter implies, as findings
+`describe`    the reference page of all parameters, made from the schema
 """
 
 from federation.charter.check import check

@@ -1,7 +1,8 @@
 """How long an artifact can take to reach a terminal state: L_max of §4.1, with its sum.
 
-It holds while a quorum is connected; without one no time passes for anybody. Ruling by the
-administrators has a deadline of its own and is not in the sum.
+It holds while a quorum is connected; without one no time passes for anybody. At its end the
+certified lists fix the verdict; the cut that writes it into the world follows within an epoch.
+Arbitration is not in this version, so `review.rule` adds nothing.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstCase:
-    """The longest path from a proposal to a terminal state."""
+    """The longest path from a proposal to the lists that fix its terminal state."""
 
     steps: tuple[Step, ...]
 
@@ -54,26 +55,21 @@ def operators(charter: Charter) -> int:
 
 
 def worst_case_time(charter: Charter, sensitivity: Sensitivity) -> WorstCase:
-    """Sum the longest path: an objection, a widened box, a contest, and one ordered rerun.
+    """Sum the longest path: an objection, a widened box, and time to contest the result.
 
-    Phases that the charter leaves out by 0 are not in the path; without a rule phase there is
-    no rerun.
+    Phases that the charter leaves out by 0 are not in the path.
     """
     review = charter.review
-    vote = [
+    path = [("cut", charter.timing.cut_min)]
+    if sensitivity == "low":
+        path.append(("fast", review.fast_low))
+    path += [
         ("deliberate", review.deliberate),
         ("commit", review.commit),
         ("commit2", review.commit),
         ("decide", review.reveal),
         ("contest", review.contest),
-        ("rule", review.rule),
     ]
-    path = [("cut", charter.timing.cut_min)]
-    if sensitivity == "low":
-        path.append(("fast", review.fast_low))
-    path += vote
-    if review.rule:
-        path += [(f"rerun {name}", window) for name, window in vote]
     spent = agreement_time(charter)
     return WorstCase(
         steps=tuple(

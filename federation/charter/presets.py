@@ -115,7 +115,7 @@ _COMMUNITY: Final = Rules(
 
 _SOLO: Final = Rules(
     timing=replace(_COMMUNITY.timing, leader_timer=SECOND, grace=0),
-    # With one operator nobody independent could rule, so an unclear vote is decided by sign.
+    # With one operator nobody independent could hear a contest or rule on one.
     review=replace(_COMMUNITY.review, rule=0, contest=0, fast_min_watchers=1),
     trust=replace(_COMMUNITY.trust, seats=16),
     quotas=_COMMUNITY.quotas,

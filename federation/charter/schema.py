@@ -62,7 +62,10 @@ class Founder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tier: TierNumber
     """Tier it keeps until it has `founder_interactions` of its own (§2.3)."""
     badges: Annotated[tuple[Badge, ...], Meta(max_length=2)]
-    """Offices it may be drawn for (§3.2.3, §3.3.2)."""
+    """Offices it may be drawn for (§3.2.3, §3.3.2).
+
+    No effect in this version; they only stand in the world digest.
+    """
 
 
 class Genesis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -77,14 +80,14 @@ class Genesis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     records: Annotated[tuple[RecordId, ...], Meta(max_length=MOST)]
     """Ids of all genesis records, sorted: inceptions, delegates, admissions."""
     seeds: Annotated[tuple[AgentId, ...], Meta(min_length=1, max_length=MOST)] | None
-    """Founders from which trust starts; nil means all of them."""
+    """Founders from which trust starts; nil means all of them. No effect in this version."""
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Cuts, ticks and the agreement's timers (design: time; certificates)."""
 
     epoch: Period
-    """From tick to tick; a tick moves reputation, tiers, weights and rules (Folkmoot)."""
+    """From tick to tick; a tick moves reputation, tiers and weights (Folkmoot)."""
     cut_min: Period
     """Least distance of two cuts; bounds the load, and the wait before a round opens (Folkmoot)."""
     leader_timer: Period
@@ -122,7 +125,10 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     fast_low: Span
     """Objection window of low sensitivity (§3.2.1: 3 h)."""
     fast_high: Span
-    """Objection window of high sensitivity (§3.2.1: 6 h); without effect while high is voted on."""
+    """Objection window of high sensitivity, which is always voted on (§3.2.1: 6 h).
+
+    No effect in this version.
+    """
     fast_min_watchers: Count
     """Subscriptions that must match before silence is consent (Folkmoot)."""
     deliberate: Span
@@ -136,7 +142,10 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     contest: Span
     """Time to contest the process (Folkmoot)."""
     rule: Span
-    """Time for drawn arbiters to rule; 0 decides by sign (§3.2.3)."""
+    """Time for drawn arbiters to rule; until then the sign decides (§3.2.3).
+
+    No effect in this version.
+    """
     deadline: Period
     """Age at which a round not yet committed is void (deployment 24 h)."""
     list_most: Annotated[int, Meta(ge=1, le=900, extra={"unit": "count"})]
@@ -144,9 +153,15 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     arguments_each: Number
     """Arguments that count per agent and round (Folkmoot)."""
     shortfall_low: Shortfall
-    """What a round of low sensitivity does below quorum (§3.1)."""
+    """What a round of low sensitivity does below quorum (§3.1).
+
+    In this version `arbitrate` decides by sign.
+    """
     shortfall_high: Shortfall
-    """What a round of high sensitivity does below quorum (§3.1)."""
+    """What a round of high sensitivity does below quorum (§3.1).
+
+    In this version `arbitrate` decides by sign.
+    """
     topics: Annotated[tuple[TopicClass, ...], Meta(max_length=MOST)]
     """Classes of topics; the longest matching prefix decides, an unmapped topic is high."""
     r_min: Share
@@ -171,7 +186,10 @@ class EvidenceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     deliberation: Amount
     """For an argument that a reviewer of another operator answered or cited (§3.2.2)."""
     later_retracted: Amount
-    """Against each approver of an artifact that a dispute retracts later (§3.3.1)."""
+    """Against each approver of an artifact that a dispute retracts later (§3.3.1).
+
+    No effect in this version.
+    """
     practice: Share
     """Share of the evidence that a ballot below tier 1 counts (Folkmoot)."""
 
@@ -180,7 +198,10 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Reputation, competence, tiers, weights and caps (§2.3, §4.5)."""
 
     seats: Number
-    """Members the realm is sized for: sets the trust an average seat holds (Folkmoot)."""
+    """Members the realm is sized for: sets the trust an average seat holds (Folkmoot).
+
+    No effect in this version; `charter check` only compares it with the founders.
+    """
     w_max: Part
     """Largest voting weight (§2.3: 1)."""
     w_min: Part
@@ -196,9 +217,15 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     pair_discount: Number
     """D: the n-th earlier row of a pair leaves D/(D+n) of the next (Folkmoot)."""
     competence: Competence
-    """How competence is estimated: agreement with others, or audits only."""
+    """How competence is estimated: agreement with others, or audits only.
+
+    In this version `charter check` reports every choice but `agreement` as an error.
+    """
     voting: Voting
-    """How weight is made: trust tickets, or the paper's blend."""
+    """How weight is made: trust tickets, or the paper's blend.
+
+    In this version `charter check` reports every choice but `ticketed` as an error.
+    """
     operator_cap: Part
     """Largest share of the counted weight of one operator's agents (Folkmoot)."""
     instance_cap: Part
@@ -220,7 +247,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tier2_age: Ticks
     """Ticks since its admission a trusted agent needs; founders are exempt (Folkmoot)."""
     founder_interactions: Count
-    """Interactions until which a founder keeps its tier and badges (Folkmoot)."""
+    """Interactions until which a founder keeps its tier (Folkmoot)."""
     hysteresis: Part
     """Share of its thresholds at which a tier is lost (Folkmoot)."""
     evidence: EvidenceTable
@@ -241,10 +268,10 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Charter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All rules of a realm from one tick on; charter 0 is its genesis."""
+    """All rules of a realm; charter 0 is its genesis, and the only one in this version."""
 
     number: Count
-    """0 at genesis; each adopted charter adds one."""
+    """0 at genesis; each adopted charter will add one. No effect in this version."""
     protocol: Annotated[int, Meta(ge=1, le=1, extra={"unit": "version"})]
     """Protocol version; record kinds of a later version do not count."""
     preset: Annotated[str, Meta(min_length=1, max_length=32)]

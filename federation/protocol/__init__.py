@@ -8,6 +8,7 @@
 `turn`          one step in progress
 `intake`        records that arrive
 `agreement`     driving the certificate machines
+`early`         packets for slots that are not open here yet
 `desks`         what the agreement asks of the world
 `progress`      what becomes of final certificates
 `finality`      certificates as records
@@ -19,6 +20,7 @@
 `digest`        the digest itself
 `judge`         the fate of a record, and its code
 `custody`       the local door: judged, then signed for an agent
+`memory`        what this instance has signed and must not forget; silence after lost state
 `rebuild`       a world from what was stored, or from records in any order
 `invariants`    what must hold in every world, as checks
 """

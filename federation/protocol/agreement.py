@@ -87,7 +87,7 @@ def _restored(
     try:
         return restore(pinned, me, entries, verify=turn.world.verify)
     except PeerError:
-        turn.effects.append(effects.Tell(event="journal damaged", subject=me))
+        turn.effects.append(effects.Tell(event=effects.Happening.JOURNAL_DAMAGED, subject=me))
         return SlotState(muted=True)
 
 
@@ -98,7 +98,9 @@ def offer(turn: Turn, record: Record) -> None:
     if certificate is None:
         return
     key = slot_key(certificate.slot)
-    world.filed.setdefault(key, record.id)
+    if record.author in world.state.instances:
+        # A copy by a stranger spares nobody its turn: it need never get into a cut.
+        world.filed.setdefault(key, record.id)
     if key not in world.certificates:
         event = ReceivedCertificate(
             certificate=certificate, parts=blob_parts(world, certificate), sender=record.author
@@ -160,7 +162,9 @@ def receive(turn: Turn, packet: Packet) -> None:
     try:
         routed = packet_from_bytes(packet.packet)
         if routed.realm != world.realm:
-            raise _refused("it belongs to another realm", Code.WRONG_REALM)
+            raise _refused(
+                "it belongs to another realm", "send it to a node of its realm", Code.WRONG_REALM
+            )
         key = slot_key(routed.slot)
         live = world.slots.get(key)
         if live is None:
@@ -169,7 +173,11 @@ def receive(turn: Turn, packet: Packet) -> None:
             )
             return
         if routed.charter_hash != live.pinned.charter_hash:
-            raise _refused("it was sent under another charter", Code.WRONG_CHARTER)
+            raise _refused(
+                "it was sent under another charter",
+                "agree on one charter first",
+                Code.WRONG_CHARTER,
+            )
         event = event_of(routed.packet, packet.peer, live.pinned, verify=world.verify)
     except PeerError as error:
         turn.refuse(packet.peer, error)
@@ -222,7 +230,7 @@ def _step(turn: Turn, live: LiveSlot, event: Event) -> None:
         return
     if live.state.diverged and not diverged:
         # The others certify a world that is not the one folded here: an operator must look.
-        turn.effects.append(effects.Tell(event="diverged", subject=world.digest))
+        turn.effects.append(effects.Tell(event=effects.Happening.DIVERGED, subject=world.digest))
     said = [one for action in actions for one in _perform(turn, live, action)]
     # The machine hears what it signed before anything else happens to the slot.
     turn.events.extendleft((slot_key(live.slot), one) for one in reversed(said))
@@ -315,7 +323,7 @@ def _denounce(turn: Turn, found: FaultFound) -> None:
     if voice in world.denounced or (world.me and voice == world.me.instance):
         return
     world.denounced.add(voice)
-    turn.effects.append(effects.Tell(event="fault", subject=voice))
+    turn.effects.append(effects.Tell(event=effects.Happening.FAULT, subject=voice))
     turn.say(
         LogFault(
             a=SignedMessage(found.a.raw, found.a.signature),
@@ -345,5 +353,5 @@ def blob_parts(world: World, certificate: certificates.Certificate) -> tuple[Par
     return tuple(Part(kind=PartKind.BLOB, content=blob) for blob in blobs if blob is not None)
 
 
-def _refused(why: str, code: Code) -> PeerError:
-    return PeerError("packet refused", why=why, fix="join the realm it is meant for", code=code)
+def _refused(why: str, fix: str, code: Code) -> PeerError:
+    return PeerError("packet refused", why=why, fix=fix, code=code)

@@ -320,7 +320,7 @@ def _refused(draft: Record, judgement: Judgement) -> RefusedError:
     )
 
 
-_FIX = "ask `why` for the record's round or artifact, and act on what it waits for"
+_FIX = "let a cut pass, and try again"
 _FIXES = {
     Code.NOT_ADMITTED: "ask an instance for admission and wait for the next cut",
     Code.NOT_ELIGIBLE: "choose another round: the author and its operator do not review",
@@ -330,7 +330,7 @@ _FIXES = {
     Code.NOT_CERTIFIED: "wait for the certificate of the box",
     Code.NOT_IN_PHASE: "act in the phase that the round is in",
     Code.UNKNOWN_ROUND: "take the id of an open round",
-    Code.OVER_QUOTA: "wait for the next epoch",
+    Code.OVER_QUOTA: "say no more of this kind in this phase or epoch",
     Code.FORK: "rotate the key and pick the branch to keep",
     Code.DUPLICATE: "cite or revise the artifact that has this text",
 }

@@ -4,7 +4,7 @@ The certificate machine knows nothing of records; these two desks answer for it,
 of a round and one for a cut, by the pinned world and the log alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,7 +28,7 @@ from federation.core import IdentityId, Millis, RecordId
 from federation.crypto import Signer, plain_hash
 from federation.protocol.rounds import Round
 from federation.protocol.world import LiveSlot, World
-from federation.records import Record, Rotate, RotateBy
+from federation.records import AgentAdmit, OperatorAdmit, Record, Rotate, RotateBy
 from federation.review import is_late
 
 RIVALS: Final = 4
@@ -96,7 +96,7 @@ class CutDesk:
                 held,
                 beacon=world.state.beacon,
                 members=world.state.instances,
-                admitted=frozenset(filter(world.is_admitted, held)),
+                admitted=self._awaited(held).union(filter(world.is_admitted, held)),
                 most=world.charter.quotas.witness_ids,
             ),
             tick=self.now - world.ticked_at >= world.charter.timing.epoch,
@@ -115,6 +115,22 @@ class CutDesk:
             last=self.world.positions,
             promised=self.world.state.next_hashes,
         )
+
+    def _awaited(self, held: Mapping[IdentityId, Sequence[Sequence[RecordId]]]) -> set[IdentityId]:
+        """Name the newcomers whose admission by a member waits for a cut as they do.
+
+        They move with it, before all other strangers: an id can be ground until it comes first.
+        """
+        log = self.world.log
+        records = [
+            log.get(name)
+            for instance in self.world.state.instances
+            for ids in held.get(instance, ())
+            for name in ids
+        ]
+        bodies = [record.body for record in records if record is not None]
+        agents = {body.agent for body in bodies if isinstance(body, AgentAdmit)}
+        return agents | {body.operator for body in bodies if isinstance(body, OperatorAdmit)}
 
     def _above(self, author: IdentityId) -> list[list[RecordId]]:
         """List what stands above an author's position, of many rivals at one place only a few.

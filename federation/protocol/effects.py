@@ -5,9 +5,10 @@ one is performed, because what follows may be a signature over what was stored.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
-from federation.certificates import CertificateEntry, LockEntry, SignedEntry
+from federation.certificates import CertificateEntry, LockEntry, Phase, SignedEntry
 from federation.core import Digest, InstanceId, Millis, RecordId
 from federation.records import Record
 
@@ -104,12 +105,37 @@ class Refused:
     why: str
 
 
+class Happening(StrEnum):
+    """What people or agents may want to know of."""
+
+    CUT = "cut"
+    """A cut was folded; the subject is its digest."""
+    ROUND = "round"
+    """A cut opened a round; the subject is its id."""
+    PHASE = "phase"
+    """A phase of the round began here."""
+    VERDICT = "verdict"
+    """The round ended here."""
+    FORK = "fork"
+    """The subject's chain is forked, and the proof was filed."""
+    FAULT = "fault"
+    """The subject, a voice, signed what no honest member signs both."""
+    AMNESIA = "amnesia"
+    """This instance signed what it does not remember; it stays silent for a while."""
+    DIVERGED = "diverged"
+    """The others certify another world than the subject, the digest of the one here."""
+    JOURNAL_DAMAGED = "journal_damaged"
+    """An entry of the signing journal does not verify: its slot is followed without signing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tell:
     """Something happened that people or agents may want to know."""
 
-    event: str
+    event: Happening
     subject: bytes
+    phase: Phase | None = None
+    """Which phase began, if one did."""
 
 
 Effect: TypeAlias = (

@@ -88,8 +88,7 @@ def _view(state: State, agent: Agent) -> AgentView:
         tier=agent.tier,
         weight=agent.weight,
         reviewer=agent.tier > 0 and agent.weight > 0 and not revoked,
-        suspended=revoked,
+        revoked=revoked,
         scope=agent.scope,
         forked=identity.forked_in is not None,
-        family=agent.declared.family if agent.declared else None,
     )

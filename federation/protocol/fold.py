@@ -37,7 +37,7 @@ from federation.records import (
     RotateBy,
 )
 from federation.replication import Log
-from federation.review import Ended, Finals, advance, next_phase, outcome_of
+from federation.review import Ended, Finals, advance, is_delegated, next_phase, outcome_of
 
 RECOVERY_TICKS: Final = 72
 """How long after a thief's rotation the recovery key can still undo it (design: identities)."""
@@ -275,6 +275,9 @@ def _note(state: State, record: Record, body: AgentDeclare | AgentSubscribe) -> 
     if state.identities[record.author].keys.revoked:
         state.refused[record.id] = Code.REVOKED
         return False
+    if not is_delegated(agent.scope, record.kind):
+        state.refused[record.id] = Code.NOT_ELIGIBLE
+        return False
     match body:
         case AgentDeclare():
             state.agents[record.author] = replace(agent, declared=body)
@@ -326,8 +329,7 @@ def _triggers(state: State, fresh: list[Record]) -> tuple[Round, ...]:
             try:
                 artifact = apply(None, Action.SUBMIT, submission(state, record, record.body))
             except RefusedError as error:
-                barred = is_forked(state, record.author)
-                state.refused[record.id] = Code.FORK if barred else error.code
+                state.refused[record.id] = error.code
                 continue
             agent = state.agents[record.author]
             tick, used = agent.proposed
@@ -357,8 +359,9 @@ def submission(state: State, record: Record, body: Propose) -> Submission:
         text_id=body.text_id,
         cut=state.cut,
         admitted=agent is not None,
-        delegated=agent is None or not agent.scope or record.kind in agent.scope,
-        suspended=is_barred(state, record.author) or is_disowned(state, record),
+        delegated=agent is None or is_delegated(agent.scope, record.kind),
+        forked=is_forked(state, record.author),
+        barred=is_barred(state, record.author) or is_disowned(state, record),
         r=agent.r if agent else 0,
         r_min=review.r_min,
         duplicate_of=first if first != record.id else None,

@@ -94,7 +94,7 @@ def _denounce_fork(turn: Turn, record: Record) -> None:
         return
     proof = fork_proof(rivals[0], record)
     if _proven_seq(world, proof) is not None and not _is_filed(world, record):
-        turn.effects.append(effects.Tell(event="fork", subject=record.author))
+        turn.effects.append(effects.Tell(event=effects.Happening.FORK, subject=record.author))
         turn.say(proof)
 
 

@@ -2,8 +2,7 @@
 
 Each check returns what is broken, for people; an empty list means that the world is sound. They
 read and never change; tests run them after every step, a doctor can run them on a stored world.
-Liveness, durability and the cost of Sybils speak about runs, not states: the simulated network
-asserts those.
+Durability, and liveness in time, speak about runs: the simulated network asserts those.
 """
 
 from collections.abc import Iterable, Iterator

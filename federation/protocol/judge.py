@@ -16,7 +16,7 @@ from federation.certificates.values import value_blobs
 from federation.codec import decode_plain
 from federation.core import Code, PeerError
 from federation.protocol import finality
-from federation.protocol.fold import has_picked, is_forked, submission
+from federation.protocol.fold import has_picked, submission
 from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round, earlier
 from federation.protocol.world import World
@@ -82,8 +82,6 @@ def _trigger(world: World, record: Record) -> Judgement:
     match record.body:
         case Propose() as body:
             refusal = may_submit(None, submission(state, record, body))
-            if refusal is not None and is_forked(state, record.author):
-                return _void(Code.FORK, "its author's chain is forked")
             if refusal is not None:
                 return _void(refusal.code, refusal.why)
         case AgentDeclare() | AgentSubscribe() if record.author not in state.agents:

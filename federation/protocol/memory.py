@@ -11,7 +11,7 @@ from typing import Final
 
 from federation.certificates import Certificate, Heard, peek_slot, quorum, signing_payload
 from federation.core import PeerError
-from federation.protocol.effects import StoreSilence, Tell
+from federation.protocol.effects import Happening, StoreSilence, Tell
 from federation.protocol.inputs import Met
 from federation.protocol.turn import Turn
 from federation.protocol.world import Me, World
@@ -26,7 +26,8 @@ def meet(turn: Turn, event: Met) -> bool:
     me = world.me
     if me is None:
         return False
-    me.met[event.voice] = event.cut
+    if event.voice in world.state.instances:
+        me.met[event.voice] = event.cut
     shown = _shown(world, me, event)
     if shown >= me.counter:
         _forgot(turn, me, shown)
@@ -83,7 +84,10 @@ def _fall_silent(turn: Turn, me: Me) -> None:
     until = max(here, me.silent_until, ahead)
     if until > me.silent_until or not me.amnesia:
         me.amnesia, me.silent_until = True, until
-        turn.effects += [StoreSilence(until=until), Tell(event="amnesia", subject=me.instance)]
+        turn.effects += [
+            StoreSilence(until=until),
+            Tell(event=Happening.AMNESIA, subject=me.instance),
+        ]
 
 
 def _is_quorum(world: World, me: Me) -> bool:
@@ -98,7 +102,11 @@ def _quorum(world: World) -> tuple[int, int]:
 
 
 def _shown(world: World, me: Me, event: Met) -> int:
-    """Give the counter of our own message that a peer showed, or -1 if it shows nothing of ours."""
+    """Give the counter of our own message that a peer showed, or -1 if it shows nothing of ours.
+
+    Signed by a key that our chain ends with or that an open slot still pins: with another, which
+    may be the very one that was stolen, nothing can be said any more that could contradict us.
+    """
     if event.seen is None:
         return -1
     raw, signature = event.seen
@@ -107,11 +115,10 @@ def _shown(world: World, me: Me, event: Met) -> int:
     except PeerError:
         return -1
     heads = world.log.heads_of(me.instance)
-    keys = {
-        key
-        for _, head in heads
-        if (entry := world.log.entry(head)) is not None
-        for key in entry.keys.keys
+    keys = {entry.keys.key for _, head in heads if (entry := world.log.entry(head)) is not None} | {
+        member.key
+        for live in world.slots.values()
+        if (member := live.pinned.member(me.instance)) is not None
     }
     ours = realm == world.realm and voice == me.instance
     signed = any(world.verify(key, signing_payload(raw), signature) for key in sorted(keys))

@@ -76,10 +76,14 @@ def move(turn: Turn, one: Round) -> None:
     if isinstance(came_to, Ended):
         if one.verdict is None:
             one.phase, one.verdict = None, came_to.verdict
-            turn.effects.append(effects.Tell(event="verdict", subject=one.pin.round))
+            turn.effects.append(
+                effects.Tell(event=effects.Happening.VERDICT, subject=one.pin.round)
+            )
     elif one.phase is not came_to:
         one.phase, one.judged = came_to, {}
-        turn.effects.append(effects.Tell(event=f"phase.{came_to.value}", subject=one.pin.round))
+        turn.effects.append(
+            effects.Tell(event=effects.Happening.PHASE, subject=one.pin.round, phase=came_to)
+        )
         agreement.open_slot(turn, RoundSlot(round_id=one.pin.round, phase=came_to))
     if before != set(one.finals):
         try_cut(turn)
@@ -108,7 +112,7 @@ def try_cut(turn: Turn) -> None:
     world.digest = world_digest(world.state)
     _tidy(world, contained, folded.ended)
     finality.schedule(turn, slot)
-    turn.effects.append(effects.Tell(event="cut", subject=contained.digest))
+    turn.effects.append(effects.Tell(event=effects.Happening.CUT, subject=contained.digest))
     after = CutSlot(number=contained.number + 1, previous=contained.digest)
     if contained.tick:
         world.ticked_at = world.starts.get(slot_key(after), turn.now)
@@ -117,7 +121,7 @@ def try_cut(turn: Turn) -> None:
         one.opened_at = world.starts.setdefault(one.pin.round, turn.now)
         turn.effects.append(effects.StoreStart(slot=one.pin.round, at=one.opened_at))
         world.rounds[one.pin.round] = one
-        turn.effects.append(effects.Tell(event="round", subject=one.pin.round))
+        turn.effects.append(effects.Tell(event=effects.Happening.ROUND, subject=one.pin.round))
         move(turn, one)
 
 

@@ -102,7 +102,7 @@ class Delegate(Body, frozen=True, kw_only=True):
     scope: Annotated[tuple[KindName, ...], Meta(max_length=64)]
     """Kinds it may author, a set; empty means all an agent may."""
     until: Count | None = None
-    """Last cut in which it holds."""
+    """Last cut in which an admission may rest on it."""
 
     def __post_init__(self) -> None:
         """Hold the set to its one spelling."""

@@ -47,7 +47,7 @@ from federation.review.pin import (
     round_id,
     watchers,
 )
-from federation.review.qualify import RoundBody, look, phase_of, qualifies
+from federation.review.qualify import RoundBody, is_delegated, look, phase_of, qualifies
 from federation.review.tally import Tally, tally
 from federation.review.verdict import Escalation, Ruling, by_sign, conclude, is_clear
 
@@ -86,6 +86,7 @@ __all__ = [
     "final_list",
     "has_quorum",
     "is_clear",
+    "is_delegated",
     "is_late",
     "is_undecidable",
     "length",

@@ -18,18 +18,14 @@ class AgentView:
     weight: Weight
     """Voting weight in ppm, before caps."""
     reviewer: bool
-    """Tier 1 or more (which needs a ticket), and not suspended."""
-    suspended: bool = False
-    quarantined: bool = False
-    """Set apart while its conduct is looked into: it takes no part in new rounds."""
+    """Tier 1 or more (which needs a ticket), and not revoked."""
+    revoked: bool = False
     forked: bool = False
     """A contained `log.fork` proves two branches and no rotation has picked one."""
     scope: frozenset[str] = frozenset()
     """Kinds that its operator delegated; empty means all an agent may author."""
-    family: str | None = None
-    """Declared model family; undeclared counts as the largest family present."""
 
     @property
     def barred(self) -> bool:
         """Tell whether it may take no part at all in the round."""
-        return self.suspended or self.quarantined or self.forked
+        return self.revoked or self.forked

@@ -59,7 +59,10 @@ def qualifies(
     phase = phase_of(pin, finals, record)
     if phase is None:
         return Code.NOT_IN_PHASE
-    if not _is_delegated(pin, record):
+    view = pin.agents.get(record.author)
+    # A promise may always be kept: whoever could commit can reveal.
+    keeps = isinstance(record.body, Reveal)
+    if view is not None and not keeps and not is_delegated(view.scope, record.kind):
         return Code.NOT_ELIGIBLE
     match record.body:
         case ObjectTo():
@@ -82,15 +85,9 @@ def qualifies(
             return _contest(pin, finals, record, earlier)
 
 
-def _is_delegated(pin: RoundPin, record: Record) -> bool:
-    """Tell whether the author's operator delegated this kind; a promise may always be kept."""
-    view = pin.agents.get(record.author)
-    return (
-        view is None
-        or not view.scope
-        or record.kind in view.scope
-        or isinstance(record.body, Reveal)
-    )
+def is_delegated(scope: frozenset[str], kind: str) -> bool:
+    """Tell whether an operator's word covers a kind; an empty scope covers all."""
+    return not scope or kind in scope
 
 
 def look(pin: RoundPin, finals: Finals, record: Record, earlier: Sequence[Record] = ()) -> Looked:

@@ -103,7 +103,7 @@ class _Moot:
         return self._outcome()
 
     def _hear(self, node: SimNode, tell: fx.Tell) -> None:
-        if tell.event == "cut":
+        if tell.event is fx.Happening.CUT:
             self._begin_batch(node)
             self._report(node)
 

@@ -8,9 +8,6 @@ import pytest
 from federation.simulation.network import Violation
 from federation.simulation.network.schedules import Scenario, draw, run
 
-OTHERS = (3, 1, 3, 2, 3, 1, 3, 2, 3, 7)
-"""Numbers of operators beside four, in turn by seed; seven take longest, so they are rare."""
-
 
 def holds(scenario: Scenario) -> str:
     """Run a scenario; give its transcript's hash, or fail with what was found and how to repeat it."""
@@ -25,12 +22,35 @@ def holds(scenario: Scenario) -> str:
     return outcome.transcript_hash
 
 
-def test_four_operators_one_of_whom_may_lie_agree(simnet_seed: int) -> None:
-    holds(draw(simnet_seed, members=4))
+def test_four_operators_one_of_whom_lies_agree(simnet_seed: int) -> None:
+    scenario = draw(simnet_seed, members=4, kind="liar")
+
+    assert scenario.kind is not None
+    holds(scenario)
 
 
-def test_communities_of_other_sizes_agree(simnet_seed: int) -> None:
-    holds(draw(simnet_seed, members=OTHERS[simnet_seed % len(OTHERS)]))
+def test_three_operators_agree(simnet_seed: int) -> None:
+    # Even seeds are strict and one of them lies; odd ones chose availability, and may only crash.
+    scenario = draw(simnet_seed, members=3, kind="liar")
+
+    assert (scenario.kind is None) is scenario.three_available is bool(simnet_seed % 2)
+    holds(scenario)
+
+
+def test_one_operator_decides_alone(simnet_seed: int) -> None:
+    holds(draw(simnet_seed, members=1))
+
+
+def test_three_strict_operators_decide_if_none_of_them_lies(rare_seed: int) -> None:
+    scenario = draw(2 * rare_seed, members=3, kind="none")
+
+    assert not scenario.three_available
+    holds(scenario)
+
+
+@pytest.mark.parametrize("members", [2, 7])
+def test_two_and_seven_operators_agree(members: int, rare_seed: int) -> None:
+    holds(draw(rare_seed, members=members))
 
 
 @pytest.mark.slow

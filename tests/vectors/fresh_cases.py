@@ -1,4 +1,8 @@
-"""The cases of fresh.json: what each of q members held, by labels; an id is made of its label."""
+"""The cases of fresh.json: what each of q members held, by labels; an id is made of its label.
+
+Before a value is made of witnesses each of them says what it holds: which of too many records it
+names then is in the cases of holdings and backlogs.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -119,6 +123,77 @@ def lists() -> Iterator[Row]:
     yield listing("void before anything is fetched", "commit", ["b", "b", "b"], some, late=2)
     refused = {"a": {"qualifies": False}, "b": {}}
     yield listing("what does not qualify", "commit", ["a b"] * 3, refused)
+
+
+def holdings() -> Iterator[Row]:
+    """Give the cases of what a member that holds qualifying records names of them."""
+    held: dict[str, Mapping[str, object]] = {
+        # Two branches of ann's chain, a newcomer's record, and one of an ordinary reviewer.
+        "a1": {"voter": "ann", "seq": 8},
+        "a2": {"voter": "ann", "seq": 4},
+        "a3": {"voter": "ann", "seq": 4},
+        "a4": {"voter": "ann", "seq": 6},
+        "b": {},
+        "c": {"reviewer": False},
+    }
+    for phase in ("fast", "deliberate", "commit", "commit2", "decide", "contest"):
+        case = listing(f"what a witness of {phase} names", phase, [], held, each=3)
+        yield {name: case[name] for name in ("name", "phase", "round", "each", "records")}
+
+
+def backlog(
+    name: str,
+    most: int,
+    members: str = "",
+    admitted: str = "",
+    strangers: str = "",
+    *,
+    beacon: str = "beacon",
+) -> Row:
+    """Write a case: what a member holds of each author, as `author:sizes of its places`.
+
+    At place p of an author stand the ids of its labels `author p.0`, `author p.1` and so on.
+    """
+    return {
+        "name": name,
+        "most": most,
+        "beacon": f"@{beacon}",
+        "members": [f"@{one.split(':')[0]}" for one in members.split()],
+        "admitted": [f"@{one.split(':')[0]}" for one in admitted.split()],
+        "held": dict(one.split(":") for one in f"{members} {admitted} {strangers}".split()),
+    }
+
+
+def held_by(case: Row) -> dict[bytes, list[list[bytes]]]:
+    """Give the ids that a backlog stands for."""
+    held = case["held"]
+    assert isinstance(held, dict)
+    return {
+        fixed(author): [
+            [fixed(f"{author} {place}.{rival}") for rival in range(int(size))]
+            for place, size in enumerate(sizes)
+        ]
+        for author, sizes in held.items()
+    }
+
+
+def backlogs() -> Iterator[Row]:
+    """Give the cases of what a member names of more than a witness can hold."""
+    long = "1" * 30
+    yield backlog("everything fits", 64, "i0:11", "a0:1121 a1:1", "s0:11")
+    yield backlog("everybody has an even share", 12, "", f"a0:{long} a1:{long} a2:111 a3:1")
+    for beacon in ("beacon", "another beacon"):
+        name = f"what is left goes by {beacon}"
+        yield backlog(name, 10, "", "a0:1111 a1:1111 a2:1111 a3:1111", beacon=beacon)
+    yield backlog("a place is named whole or not", 8, "", "a0:4411 a1:1141")
+    yield backlog("fewer ids than authors", 2, "", "a0:1 a1:1 a2:1 a3:1")
+    crowd = " ".join(f"s{number}:11" for number in range(20))
+    yield backlog("admitted authors before a crowd", 24, "", "a0:11111 a1:11111", crowd)
+    yield backlog("an eighth stays free for strangers", 32, "", f"a0:{long} a1:{long}", crowd)
+    admitted = " ".join(f"a{number}:1" for number in range(20))
+    yield backlog("members before a crowd", 24, "i0:111 i1:11111", admitted, "s0:1 s1:1")
+    yield backlog("a flood by a member", 32, f"i0:{long} i1:1", "a0:1 a1:11", "s0:1")
+    yield backlog("nothing held", 8)
 
 
 # Cuts.

@@ -1,4 +1,4 @@
-"""A second reading of rule 2: what q witnesses amount to, for lists and for cuts.
+"""A second reading of rules 1 and 2: what a witness names, and what q witnesses amount to.
 
 Imports nothing of `federation`. The rule for cuts is written another way than there: it lists all
 paths that a chain can take through the named records and drops paths until one place is sure.
@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.vectors.agreement_reader import pack, tagged_hash
-from tests.vectors.agreement_rows import Row, as_bytes, as_int, as_list, many, number, plain, word
+from tests.vectors.agreement_rows import (
+    Row,
+    as_bytes,
+    as_int,
+    as_list,
+    fixed_bytes,
+    many,
+    number,
+    plain,
+    under,
+    word,
+)
 from tests.vectors.certificates_reader import LISTED, VOIDABLE
 from tests.vectors.second_reader import sha256
 
@@ -30,6 +41,73 @@ def _enough(case: Row, witnesses: Sequence[Row]) -> bool:
     """Tell whether these are exactly q witnesses of distinct members."""
     members = {word(one, "member") for one in witnesses}
     return len(witnesses) == len(members) == number(case, "q")
+
+
+# Holdings and backlogs.
+
+NAMED = {"commit": 2, "commit2": 2}
+"""How many records of one voter a witness names, where it is neither one nor up to the cap."""
+
+
+def holding(case: Row) -> list[bytes]:
+    """Give the ids that a witness names: of each voter those with the fewest before them."""
+    phase = word(case, "phase")
+    most = number(case, "each") if phase == "deliberate" else NAMED.get(phase, 1)
+    rows = [
+        (as_bytes(plain(one["voter"])), number(one, "seq"), as_bytes(plain(one["id"])))
+        for one in many(case, "records")
+    ]
+    return sorted(
+        name
+        for voter, seq, name in rows
+        if len([row for row in rows if row[0] == voter and row[1:] < (seq, name)]) < most
+    )
+
+
+def backlog(case: Row) -> bytes:
+    """Give the chains blob of a backlog, filled place by place as if ids were poured in."""
+    sizes = {fixed_bytes(one): str(row) for one, row in under(case, "held").items()}
+    beacon, most = as_bytes(plain(case["beacon"])), number(case, "most")
+    ranks: list[list[bytes]] = [[], [], []]
+    for author in sorted(sizes, key=lambda one: sha256(beacon, one)):
+        groups = [name for name in ("members", "admitted") if author in _pairs(case, name)]
+        ranks[{"members": 0, "admitted": 1}[groups[0]] if groups else 2].append(author)
+    queue = [rank for rank in ranks if rank]
+    places = dict.fromkeys(sizes, 0)
+
+    def taken(author: bytes) -> int:
+        return sum(map(int, sizes[author][: places[author]]))
+
+    def pour(group: Sequence[bytes], each: int, full: int) -> None:
+        for author in group:
+            for size in map(int, sizes[author][places[author] :]):
+                if taken(author) + size > each or sum(map(taken, sizes)) + size > full:
+                    break
+                places[author] += 1
+
+    for later, group in zip(reversed(range(len(queue))), queue, strict=True):
+        full = most - later * (most // 8)
+        share = (full - sum(map(taken, sizes))) // len(group)
+        pour(group, max(share, 1), full)
+        pour(group, most, full)
+    for group in queue:
+        pour(group, most, most)
+    labels = {fixed_bytes(one): one for one in under(case, "held")}
+    return pack(
+        [
+            [
+                author,
+                [
+                    sorted(
+                        fixed_bytes(f"{labels[author]} {place}.{rival}") for rival in range(size)
+                    )
+                    for place, size in enumerate(map(int, sizes[author][: places[author]]))
+                ],
+            ]
+            for author in sorted(sizes)
+            if places[author]
+        ]
+    )
 
 
 # Lists.

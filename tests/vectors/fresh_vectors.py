@@ -1,4 +1,4 @@
-"""fresh.json: witnesses, the records behind them, and the list or cut that they amount to."""
+"""fresh.json: what a witness names of what it holds, and what q witnesses amount to."""
 
 from typing import cast
 
@@ -22,10 +22,12 @@ from federation.certificates import (
     Witnessed,
     blob_hash,
     chains_blob,
+    chains_from_blob,
     fresh_cut,
     fresh_list,
     value_digest,
     value_plain,
+    witnessed,
 )
 from federation.codec import decode_plain
 from tests.vectors import fresh_cases
@@ -34,11 +36,13 @@ from tests.vectors.agreement_rows import (
     as_bytes,
     as_int,
     as_list,
+    fixed_bytes,
     many,
     names_in,
     number,
     plain,
     renamed,
+    under,
     word,
 )
 
@@ -46,23 +50,36 @@ from tests.vectors.agreement_rows import (
 def vectors() -> Row:
     """All cases with their outcomes."""
     return {
+        "holdings": [{**case, "ids": holding_of(case)} for case in fresh_cases.holdings()],
+        "backlogs": [{**case, **backlog_of(case)} for case in fresh_cases.backlogs()],
         "lists": [{**case, "outcome": list_outcome(case)} for case in fresh_cases.lists()],
         "cuts": [{**case, "outcome": cut_outcome(case)} for case in fresh_cases.cuts()],
     }
 
 
+def holding_of(case: Row) -> object:
+    """Give the ids that a member of this library names of what it holds."""
+    ids = witnessed(_slot(case), _looked(case), each=number(case, "each"))
+    return renamed(ids, set(names_in(case)))
+
+
+def backlog_of(case: Row) -> Row:
+    """Give how many places of each author a member of this library names, and its blob's hash."""
+    labels = {fixed_bytes(one): one for one in under(case, "held")}
+    blob = chains_blob(
+        fresh_cases.held_by(case),
+        beacon=_id(case, "beacon"),
+        members=set(map(as_bytes, as_list(plain(case["members"])))),
+        admitted=set(map(as_bytes, as_list(plain(case["admitted"])))),
+        most=number(case, "most"),
+    )
+    places = {labels[author]: len(levels) for author, levels in chains_from_blob(blob).items()}
+    return {"places": dict(sorted(places.items())), "blob": blob_hash(blob).hex()}
+
+
 def list_outcome(case: Row) -> Row:
     """Give this library's outcome of a case of a list."""
-    slot = RoundSlot(round_id=_id(case, "round"), phase=Phase(word(case, "phase")))
-    held = {
-        _id(one, "id"): Looked(
-            voter=_id(one, "voter"),
-            seq=number(one, "seq"),
-            qualifies=one["qualifies"] is True,
-            reviewer=one["reviewer"] is True,
-        )
-        for one in many(case, "records")
-    }
+    slot, held = _slot(case), _looked(case)
     witnesses = [
         Witnessed(
             operator=word(one, "member").encode(),
@@ -158,6 +175,22 @@ def _positions(outcome: Fresh) -> object:
 def _quorum(case: Row) -> Quorum:
     # Neither rule looks at n: it is known by its f and q.
     return Quorum(n=number(case, "q"), f=number(case, "f"), q=number(case, "q"))
+
+
+def _slot(case: Row) -> RoundSlot:
+    return RoundSlot(round_id=_id(case, "round"), phase=Phase(word(case, "phase")))
+
+
+def _looked(case: Row) -> dict[bytes, Looked]:
+    return {
+        _id(one, "id"): Looked(
+            voter=_id(one, "voter"),
+            seq=number(one, "seq"),
+            qualifies=one["qualifies"] is True,
+            reviewer=one["reviewer"] is True,
+        )
+        for one in many(case, "records")
+    }
 
 
 def _id(row: Row, name: str) -> bytes:

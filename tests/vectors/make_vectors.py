@@ -1,7 +1,7 @@
 """Write the golden vectors: `python -m tests.vectors.make_vectors`.
 
 Everything comes from fixed names, so a second run writes the same bytes; a test compares. What is
-written here is this library's reading; `second_reader` must agree with every line of it.
+written here is this library's reading; the second readers must agree with every line of it.
 """
 
 import json
@@ -22,7 +22,7 @@ from federation.crypto import (
     seal,
 )
 from federation.records import Kind, Record, Revoke, bind_text, cid, did_key, text_id, wire
-from tests.vectors import key_log_vectors, odd_signatures
+from tests.vectors import key_log_vectors, make_agreement_vectors, odd_signatures
 from tests.vectors.bad_records import bad_records
 from tests.vectors.second_reader import openssl_accepts
 from tests.vectors.signing import signed
@@ -248,6 +248,7 @@ FILES: Final[Mapping[str, Callable[[], Json]]] = {
     "records.json": record_vectors,
     "signatures.json": signature_vectors,
     "texts.json": text_vectors,
+    **make_agreement_vectors.FILES,
 }
 
 

@@ -39,6 +39,19 @@ TRUST: Final = load("trust.json")
 # fresh.json
 
 
+@pytest.mark.parametrize("case", many(FRESH, "holdings"), ids=by_name)
+def test_both_readings_name_the_same_of_what_a_member_holds(case: Row) -> None:
+    assert fresh_reader.holding(case) == plain(case["ids"])
+
+
+@pytest.mark.parametrize("case", many(FRESH, "backlogs"), ids=by_name)
+def test_both_readings_share_a_witness_out_alike(case: Row) -> None:
+    blob = fresh_reader.backlog(case)
+
+    assert tagged_hash("blob", blob).hex() == case["blob"]
+    assert judge_chains(blob) == "OK"
+
+
 @pytest.mark.parametrize("case", many(FRESH, "lists"), ids=by_name)
 def test_both_readings_make_the_same_list_of_the_witnesses(case: Row) -> None:
     slot = [plain(case["round"]), word(case, "phase")]

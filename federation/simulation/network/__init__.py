@@ -1,40 +1,44 @@
 """Many real worlds over a virtual network (design: federation; tests, simulated network).
 
-`timeline`   virtual time and what happens next
-`clock`      an instance's own monotonic clock: offsets and jumps
-`links`      latency, loss, repetition, reordering, partitions, healing
-`letters`    what instances send each other
-`sync`       reconciliation
-`conduct`    where a liar departs from its core
-`node`       one instance: world, store, shell; crashes and restarts
-`agents`     agents that argue, vote and reveal
-`community`  a small realm with all its keys
-`network`    all of it together, one seed
-`monitors`   what must hold after every step
+`timeline`     virtual time and what happens next
+`clock`        an instance's own monotonic clock: offsets and jumps
+`links`        latency, loss, repetition, reordering, partitions, healing
+`letters`      what instances send each other
+`sync`         reconciliation
+`conduct`      where a liar departs from its core
+`node`         one instance: world, store, shell; crashes and restarts
+`agents`       agents that argue, vote and reveal
+`community`    a small realm with all its keys
+`network`      all of it together, one seed
+`monitors`     what must hold after every step
+`adversaries`  members that lie, a class for each kind of lie
+`watch`        a network with all monitors, and what counts as a good end
+`schedules`    random scenarios, each drawn from its seed
+`worst_cases`  scenarios by name: the network that hurts most, built for one lie
 """
 
 from federation.simulation.network.agents import Agreeable, Policy, SimAgent, View
 from federation.simulation.network.community import Community, community
 from federation.simulation.network.conduct import Conduct
-from federation.simulation.network.links import Cut, Line, Weather, partition
+from federation.simulation.network.links import Gap, Line, Weather, partition
 from federation.simulation.network.monitors import Monitor, Violation
-from federation.simulation.network.network import SimNetwork, Thinking, Verdicts
+from federation.simulation.network.network import SignatureCache, SimNetwork, Thinking
 from federation.simulation.network.node import SimNode, Trap
 
 __all__ = [
     "Agreeable",
     "Community",
     "Conduct",
-    "Cut",
+    "Gap",
     "Line",
     "Monitor",
     "Policy",
+    "SignatureCache",
     "SimAgent",
     "SimNetwork",
     "SimNode",
     "Thinking",
     "Trap",
-    "Verdicts",
     "View",
     "Violation",
     "Weather",

@@ -1,8 +1,8 @@
 """Links between instances: latency, loss, repetition, reordering, partitions, healing.
 
 Every directed link draws from a stream of its own, so traffic on one link never changes what
-happens on another. From `good_from` on nothing is lost, repeated or cut: liveness is promised
-only for such a network, safety for every one (design: federation, why it is right).
+happens on another. From `good_from` on nothing is lost or repeated and no gap is open: liveness is
+promised only for such a network, safety for every one (design: federation, why it is right).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class Gap:
     """From `start` until `end` nothing passes from `senders` to `receivers`."""
 
     start: Millis
@@ -42,11 +42,11 @@ class Cut:
 
 def partition(
     start: Millis, end: Millis, groups: Sequence[Iterable[InstanceId]]
-) -> tuple[Cut, ...]:
+) -> tuple[Gap, ...]:
     """Separate groups of instances from each other for a while."""
     sets = [frozenset(group) for group in groups]
     return tuple(
-        Cut(start=start, end=end, senders=one, receivers=other)
+        Gap(start=start, end=end, senders=one, receivers=other)
         for one in sets
         for other in sets
         if one is not other
@@ -60,9 +60,9 @@ class Weather:
     line: Line = field(default_factory=Line)
     lines: Mapping[tuple[InstanceId, InstanceId], Line] = field(default_factory=dict)
     """Links that behave differently, as (sender, receiver)."""
-    cuts: tuple[Cut, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     good_from: Millis = 0
-    """From then on nothing is lost, repeated or cut."""
+    """From then on nothing is lost or repeated, and no gap is open."""
 
 
 class Links:
@@ -85,7 +85,7 @@ class Links:
         )
         if now >= weather.good_from:
             return (first,)
-        if any(cut.stops(sender, receiver, now) for cut in weather.cuts) or (
+        if any(gap.stops(sender, receiver, now) for gap in weather.gaps) or (
             line.loss and lots.chance(line.loss)
         ):
             return ()

@@ -32,7 +32,7 @@ from federation.simulation.network.timeline import Timeline
 Listener: TypeAlias = Callable[[SimNode, fx.Tell], None]
 
 
-class Verdicts:
+class SignatureCache:
     """A cache of signature checks that all instances of a process share.
 
     The same question has the same answer everywhere, and asking libsodium once is what makes
@@ -113,7 +113,7 @@ class SimNetwork:
         self.links = Links(seed, self.weather)
         self.thinking = thinking or Thinking()
         self.monitors = tuple(monitors)
-        self.verify = verify or Verdicts()
+        self.verify = verify or SignatureCache()
         self.censor = censor
         self.transcript = Transcript(keeps_lines=keeps_lines)
         self.counters: Counter[str] = Counter()
@@ -301,16 +301,24 @@ class SimNetwork:
             monitor.stored(node, effect)
 
     def told(self, node: SimNode, tell: fx.Tell) -> None:
-        """Let agents of this instance act on news, after some thinking, and tell listeners."""
-        if tell.event != "pulse":
-            self.transcript.add(f"{self.now} {node.name} {tell.event} {short(tell.subject)}")
-        if tell.event == "pulse" or tell.event.startswith("phase."):
-            for agent in self.agents:
-                if agent.instance == node.instance:
-                    delay = agent.lots.between(self.thinking.shortest, self.thinking.longest)
-                    self.timeline.after(delay, lambda agent=agent: self.attend(agent))  # type: ignore[misc]
+        """Let agents of this instance act on news of a phase, and tell listeners all news."""
+        what = tell.event if tell.phase is None else f"{tell.event} {tell.phase}"
+        self.transcript.add(f"{self.now} {node.name} {what} {short(tell.subject)}")
+        if tell.event is fx.Happening.PHASE:
+            self._wake_agents(node)
         for listener in self.listeners:
             listener(node, tell)
+
+    def pulsed(self, node: SimNode) -> None:
+        """Let agents of this instance look again: what they waited for may have come silently."""
+        self._wake_agents(node)
+
+    def _wake_agents(self, node: SimNode) -> None:
+        """Let every agent of an instance act, after some thinking."""
+        for agent in self.agents:
+            if agent.instance == node.instance:
+                delay = agent.lots.between(self.thinking.shortest, self.thinking.longest)
+                self.timeline.after(delay, lambda agent=agent: self.attend(agent))  # type: ignore[misc]
 
     def refused(self, node: SimNode, refusal: fx.Refused) -> None:
         """Count a refusal."""

@@ -19,7 +19,6 @@ from federation.protocol import inputs as ins
 from federation.protocol.rebuild import Durable, restore
 from federation.simulation.network import sync
 from federation.simulation.network.clock import LocalClock
-from federation.simulation.network.conduct import HONEST, Conduct
 from federation.simulation.network.letters import (
     AskBlob,
     AskHello,
@@ -52,6 +51,10 @@ class Host(Protocol):
         """Take note of news."""
         ...
 
+    def pulsed(self, node: "SimNode") -> None:
+        """Take note that the instance has just done what it does every now and then."""
+        ...
+
     def refused(self, node: "SimNode", refusal: fx.Refused) -> None:
         """Take note that the protocol refused something."""
         ...
@@ -62,6 +65,28 @@ class Host(Protocol):
 
     def crashed(self, node: "SimNode", down_for: Millis) -> None:
         """Bring the instance back in `down_for` ms."""
+        ...
+
+
+class Behaviour(Protocol):
+    """What stands between a core and the network; `conduct` has the honest one, liars their own."""
+
+    is_honest: bool
+
+    def begin(self, node: "SimNode") -> None:
+        """Look around once, when the instance starts for the first time."""
+        ...
+
+    def outgoing(self, node: "SimNode", to: InstanceId, letter: Letter) -> Letter | None:
+        """Give what really goes to one receiver, or None to hold it back."""
+        ...
+
+    def incoming(self, node: "SimNode", sender: InstanceId, letter: Letter) -> Letter | None:
+        """Give what the core gets to hear of a letter, or None to keep it from it."""
+        ...
+
+    def pulse(self, node: "SimNode") -> None:
+        """Act by itself, every now and then."""
         ...
 
 
@@ -90,7 +115,7 @@ class SimNode:
         host: Host,
         verify: Verify,
         lots: Lots,
-        conduct: Conduct = HONEST,
+        conduct: Behaviour,
         clock: LocalClock | None = None,
         sync_every: Millis = 1_000,
     ) -> None:
@@ -188,7 +213,7 @@ class SimNode:
             self.post(peer, sync.ask_missing(self.world, None, self.local()))
         self._ask_around()
         self.conduct.pulse(self)
-        self.host.told(self, fx.Tell(event="pulse", subject=self.instance))
+        self.host.pulsed(self)
         self._plan_pulse(self.lots.between(self.sync_every // 2, 3 * self.sync_every // 2))
 
     def _ask_around(self) -> None:

@@ -38,7 +38,7 @@ from federation.simulation.network.adversaries import (
 from federation.simulation.network.agents import View
 from federation.simulation.network.community import Community, community
 from federation.simulation.network.letters import Packet, Sent
-from federation.simulation.network.links import Cut, Line, Weather, partition
+from federation.simulation.network.links import Gap, Line, Weather, partition
 from federation.simulation.network.monitors.votes import read
 from federation.simulation.network.network import SimNetwork
 from federation.simulation.network.watch import REVIEW, TIMING, is_at_rest, watched
@@ -50,6 +50,13 @@ LONG: Final[Millis] = 30_000
 _THREE: Final = 3
 _MUTED: Final[Ppm] = 750_000
 """Of muted packets, how many are dropped."""
+
+ANY: Final = "any"
+"""Asks `draw` for a liar of any kind, or for nobody now and then."""
+LIAR: Final = "liar"
+"""Asks `draw` for a liar of any kind wherever one may lie."""
+NOBODY: Final = "none"
+"""Asks `draw` for honest members only."""
 
 Kind = Callable[[Community, int, Lots], Liar]
 
@@ -157,8 +164,6 @@ class Scenario:
     """When, whose clock, by how much."""
     proposals: tuple[tuple[Millis, int], ...]
     """When, and which agent."""
-    forced: bool = False
-    """The kind was asked for, not drawn."""
     picky: Ppm = 0
     """Of letters to one victim at a time, how many are dropped until links are good."""
     muted: str | None = None
@@ -181,20 +186,26 @@ class Scenario:
         return self.kind is None or self.members > _THREE
 
     @property
+    def size(self) -> str:
+        """Say how many members there are, and for three what they chose."""
+        if self.members != _THREE:
+            return str(self.members)
+        return f"{self.members} {'available' if self.three_available else 'strict'}"
+
+    @property
     def replay(self) -> str:
         """Give the command that repeats exactly this run and prints its transcript."""
-        kind = f" --kind {self.kind}" if self.forced else ""
         return (
-            f"python -m benchmarks.simnet --seeds {self.seed} --n {self.members}{kind} --transcript"
+            f".venv/bin/python -m benchmarks.simnet --seeds {self.seed} --n {self.members} "
+            f"--kind {self.kind or NOBODY} --transcript"
         )
 
     def __str__(self) -> str:
         """Say in one line what this is."""
-        available = " available" if self.three_available else ""
         liar = f"{self.kind} at i{self.liar}" if self.kind else "all honest"
         return (
-            f"seed {self.seed}: n = {self.members}{available}, {liar}, "
-            f"{len(self.weather.cuts)} cuts, {len(self.crashes)} crashes, {len(self.jumps)} jumps"
+            f"seed {self.seed}: n = {self.size}, {liar}, "
+            f"{len(self.weather.gaps)} gaps, {len(self.crashes)} crashes, {len(self.jumps)} jumps"
         )
 
 
@@ -210,23 +221,32 @@ class Outcome:
     counters: Mapping[str, int]
 
 
-def draw(seed: int, *, members: int | None = None, kind: str | None = "any") -> Scenario:
-    """Draw a scenario; `members` and `kind` (None: nobody lies) fix what is not to be drawn."""
+def draw(seed: int, *, members: int | None = None, kind: str = ANY) -> Scenario:
+    """Draw a scenario; `members` and `kind` fix what is not to be drawn.
+
+    `kind` is a name in `KINDS`, or `ANY`, `LIAR` or `NOBODY`. Every second seed of three members
+    is of three that chose availability. Nobody lies among these, for with a liar nothing is
+    promised to them, and nobody lies alone; a kind asked for by name makes three strict.
+    """
     lots = Lots("schedule", seed)
     drawn_members, drawn_kind = lots.pick((1, 2, 3, 3, 4, 4, 4, 7)), lots.pick(tuple(KINDS))
     n = members or drawn_members
-    available = n == _THREE and lots.chance(500_000)
+    available = n == _THREE and seed % 2 == 1 and kind not in KINDS
     liar = lots.below(n)
-    # A liar among three that are available, or alone, may do what it likes: nothing is promised.
-    may_lie = n > 1 and not available and lots.chance(900_000)
-    chosen = kind if kind != "any" else drawn_kind if may_lie else None
+    # Drawn whether it is needed or not: what comes after must not depend on what was asked for.
+    lies = lots.chance(900_000)
+    if kind == ANY:
+        kind = drawn_kind if lies else NOBODY
+    elif kind == LIAR:
+        kind = drawn_kind
+    may_lie = n > 1 and not available and kind != NOBODY
     there = community(n, agents=max(5, n), three_available=available, timing=TIMING, review=REVIEW)
     end = lots.between(1_000, CHAOS)
     return Scenario(
         seed=seed,
         members=n,
         three_available=available,
-        kind=chosen if n > 1 else None,
+        kind=kind if may_lie else None,
         liar=liar,
         weather=_weather(lots, there.founding.instances, end),
         clocks={place: lots.below(5_000) for place in range(n)},
@@ -238,7 +258,6 @@ def draw(seed: int, *, members: int | None = None, kind: str | None = "any") -> 
             for _ in range(lots.below(2))
         ),
         proposals=((lots.between(10, 300), lots.below(len(there.homes))),),
-        forced=kind not in {"any", None},
         picky=lots.pick((0, 0, 300_000, 900_000)),
         muted=lots.pick((None, None, "seal", "cosign", "propose")),
     )
@@ -252,14 +271,14 @@ def _weather(lots: Lots, instances: Sequence[InstanceId], end: Millis) -> Weathe
         twice=lots.pick((0, 50_000)),
         reorders=lots.chance(800_000),
     )
-    cuts: tuple[Cut, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     if len(instances) > 1:
         for _ in range(lots.below(3)):
             start = lots.below(end)
             side = lots.sample(instances, lots.between(1, len(instances) - 1))
             rest = [one for one in instances if one not in side]
-            cuts += partition(start, start + lots.between(100, 1_500), (side, rest))
-    return Weather(line=line, cuts=cuts, good_from=end)
+            gaps += partition(start, start + lots.between(100, 1_500), (side, rest))
+    return Weather(line=line, gaps=gaps, good_from=end)
 
 
 def build(scenario: Scenario, *, keeps_lines: bool = False) -> SimNetwork:

@@ -28,7 +28,7 @@ from federation.simulation.network.monitors import (
     Worlds,
     quorum_of,
 )
-from federation.simulation.network.network import SimNetwork, Thinking, Verdicts
+from federation.simulation.network.network import SignatureCache, SimNetwork, Thinking
 
 TIMING: Final[Timing] = replace(
     preset("test").timing, epoch=2_500, cut_min=300, leader_timer=300, grace=60, resend=150
@@ -40,7 +40,7 @@ REVIEW: Final[Review] = replace(
 
 REST: Final = frozenset({State.ACTIVE, State.RETRACTED})
 
-_VERDICTS: Final = Verdicts()
+_SIGNATURES: Final = SignatureCache()
 """Shared by all runs of a process: equal realms sign equal things."""
 
 
@@ -57,7 +57,7 @@ def watched(
     censor: Callable[[Sent], bool] | None = None,
     demands_progress: bool = True,
     votes_needed: int | None = None,
-    verify: Verify = _VERDICTS,
+    verify: Verify = _SIGNATURES,
     keeps_lines: bool = False,
 ) -> SimNetwork:
     """Set up a network that all monitors watch.
@@ -88,7 +88,7 @@ def watched(
         members = len(founding.instances)
         monitors.append(
             Progress(
-                f=0 if members == 3 else (members - 1) // 3,  # noqa: PLR2004 # the table's odd row
+                f=(members - 1) // 3,
                 q=quorum_of(community),
                 leader_timer=timing.leader_timer,
                 slack=6 * timing.resend + 2 * timing.grace + 10 * weather.line.longest,

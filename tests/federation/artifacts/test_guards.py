@@ -49,7 +49,8 @@ def test_a_trusted_author_may_submit_something_new() -> None:
     ("changes", "code"),
     [
         ({"admitted": False}, Code.NOT_ADMITTED),
-        ({"suspended": True}, Code.NOT_ELIGIBLE),
+        ({"barred": True}, Code.NOT_ELIGIBLE),
+        ({"forked": True, "barred": True}, Code.FORK),
         ({"delegated": False}, Code.NOT_ELIGIBLE),
         ({"r": 249_999}, Code.NOT_ELIGIBLE),
         ({"duplicate_of": named("first")}, Code.DUPLICATE),

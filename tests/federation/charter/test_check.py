@@ -56,14 +56,11 @@ def test_the_worst_case_time_is_told_with_its_sum() -> None:
     )
 
 
-def test_a_path_longer_than_the_deadline_is_told_only_with_arbiters() -> None:
-    review = preset("community").review
-    short = replace(review, deadline=12 * 3_600_000)
-    tight = _check("community", genesis_of([5] * 5), review=short)
-    unruled = _check("community", genesis_of([5] * 5), review=replace(short, rule=0))
+def test_no_phase_of_ruling_is_held_against_the_deadline() -> None:
+    review = replace(preset("community").review, deadline=12 * 3_600_000)
+    findings = _check("community", genesis_of([5] * 5), review=review)
 
-    assert len(_of(tight, FindingCode.DEADLINE)) == 2
-    assert _of(unruled, FindingCode.DEADLINE) == []
+    assert _of(findings, FindingCode.DEADLINE) == []
 
 
 def test_a_safe_community_has_no_warnings() -> None:
@@ -87,6 +84,26 @@ def test_what_a_membership_survives_is_told(
 
     assert finding.severity is severity
     assert part in finding.what
+
+
+@pytest.mark.parametrize(
+    ("operators", "three", "stops"),
+    [
+        (1, "strict", False),
+        (2, "strict", True),
+        (3, "strict", True),
+        (3, "available", False),
+        (4, "strict", False),
+    ],
+)
+def test_where_all_must_sign_lost_state_is_told_to_stop_the_realm(
+    operators: int, three: Three, stops: bool
+) -> None:
+    timing = replace(preset("test").timing, three=three)
+    findings = _check("test", genesis_of([2] * operators), timing=timing)
+    (finding,) = _of(findings, FindingCode.MEMBERSHIP)
+
+    assert ("lost its signed state stops the realm" in finding.why) is stops
 
 
 @pytest.mark.parametrize("three", ["strict", "available"])
@@ -163,16 +180,15 @@ def test_members_outside_a_quarter_and_twice_the_seats_are_warned_of(
     assert bool(_of(findings, FindingCode.SEATS)) is warned
 
 
-def test_a_rule_phase_without_arbiters_is_warned_of() -> None:
-    genesis = genesis_of([2])
-    plain = replace(
-        genesis, founders=tuple(replace(founder, badges=()) for founder in genesis.founders)
-    )
-    review = replace(preset("test").review, rule=1_000)
+@pytest.mark.parametrize("rule", [0, 1_000])
+def test_votes_are_said_to_be_decided_by_sign_whatever_the_charter_says_of_ruling(
+    rule: int,
+) -> None:
+    review = replace(preset("test").review, rule=rule)
+    (finding,) = _of(_check("test", genesis_of([2]), review=review), FindingCode.NO_ARBITRATION)
 
-    assert len(_of(_check("test", plain, review=review), FindingCode.NO_ARBITER)) == 1
-    assert _of(_check("test", genesis, review=review), FindingCode.NO_ARBITER) == []
-    assert _of(_check("test", plain), FindingCode.NO_ARBITER) == []
+    assert finding.severity is Severity.INFO
+    assert "decided by sign, a tie retracts" in finding.what
 
 
 def test_a_charter_without_low_topics_never_takes_the_fast_track() -> None:

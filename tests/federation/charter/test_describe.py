@@ -1,9 +1,11 @@
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
 import federation.charter.schema as schema_module
+from federation.charter import EvidenceTable, Quotas, Review, Timing, Trust
 from federation.charter.describe import parameter_page
 
 SOURCE = Path(schema_module.__file__).read_text(encoding="utf-8")
@@ -43,6 +45,34 @@ def test_every_parameter_of_every_section_is_on_the_page() -> None:
 )
 def test_a_row_tells_unit_range_and_presets(row: str) -> None:
     assert row in parameter_page(SOURCE)
+
+
+def test_a_parameter_that_no_code_reads_says_that_it_has_no_effect() -> None:
+    charter = Path(schema_module.__file__).parent
+    readers = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in charter.parent.rglob("*.py")
+        if charter not in path.parents
+    )
+    page = parameter_page(SOURCE)
+    silent = [
+        field
+        for struct in (Timing, Review, EvidenceTable, Trust, Quotas)
+        for field in struct.__struct_fields__
+        if not re.search(rf"\.{field}\b", readers)
+        and not re.search(rf"^\| `{field}` \|.*[Ii]n this version", page, re.MULTILINE)
+    ]
+
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    "field", ["number", "seeds", "badges", "fast_high", "rule", "later_retracted", "seats"]
+)
+def test_what_has_no_effect_yet_is_said_on_the_page(field: str) -> None:
+    assert re.search(
+        rf"^\| `{field}` \|.*No effect in this version", parameter_page(SOURCE), re.MULTILINE
+    )
 
 
 def test_a_field_without_a_text_is_an_error() -> None:

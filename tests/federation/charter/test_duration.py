@@ -28,11 +28,16 @@ def test_low_sensitivity_adds_the_fast_window() -> None:
     assert low.total - high.total == 3 * HOUR + agreement_time(charter)
 
 
-def test_a_rule_phase_brings_one_rerun() -> None:
+def test_a_rule_phase_adds_nothing_while_there_is_no_arbitration() -> None:
     charter = founded("community", genesis_of([2] * 4))
+    review = charter.review
     names = [step.name for step in worst_case_time(charter, "high").steps]
 
-    assert names.count("rule") == names.count("rerun rule") == names.count("rerun decide") == 1
+    assert review.rule > 0
+    assert names == ["cut", "deliberate", "commit", "commit2", "decide", "contest"]
+    assert worst_case_time(charter, "high") == worst_case_time(
+        replace(charter, review=replace(review, rule=0)), "high"
+    )
 
 
 def test_every_possible_liar_may_waste_one_fence() -> None:

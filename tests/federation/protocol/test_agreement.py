@@ -398,7 +398,7 @@ def test_a_contradiction_is_filed_as_a_proof_of_fault_once() -> None:
     contradict(town, opened)
     proofs = town.world().log.by_kind(Kind.LOG_FAULT)
 
-    assert fx.Tell(event="fault", subject=town.founding.instances[1]) in effects
+    assert fx.Tell(event=fx.Happening.FAULT, subject=town.founding.instances[1]) in effects
     assert len(proofs) == 1
     assert isinstance(proofs[0].body, LogFault)
     assert proofs[0].author == town.founding.instances[0]
@@ -410,7 +410,7 @@ def test_even_the_longest_contradiction_fits_a_record() -> None:
     opened = in_phase(town, Phase.DELIBERATE)
     effects = contradict(town, opened, range(MOST_LISTED))
 
-    assert fx.Tell(event="fault", subject=town.founding.instances[1]) in effects
+    assert fx.Tell(event=fx.Happening.FAULT, subject=town.founding.instances[1]) in effects
     assert len(town.world().log.by_kind(Kind.LOG_FAULT)) == 1
 
 
@@ -426,7 +426,7 @@ def test_an_instance_never_denounces_itself() -> None:
     assert town.world().log.by_kind(Kind.LOG_FAULT) == []
     assert not [one for one in found if isinstance(one, fx.Tell) and one.event == "fault"]
     # It never said any of this, as far as it remembers.
-    assert fx.Tell(event="amnesia", subject=town.founding.instances[0]) in found
+    assert fx.Tell(event=fx.Happening.AMNESIA, subject=town.founding.instances[0]) in found
 
 
 def test_a_member_whose_world_is_another_says_so_and_cosigns_no_cut() -> None:
@@ -454,7 +454,7 @@ def test_a_damaged_journal_silences_its_slot_only() -> None:
     world.journal[slot_key(slot)] = [junk]
     effects = start(world, 0)
 
-    assert fx.Tell(event="journal damaged", subject=me) in effects
+    assert fx.Tell(event=fx.Happening.JOURNAL_DAMAGED, subject=me) in effects
     assert live(world, slot).state.muted
 
 

@@ -480,3 +480,21 @@ def test_a_crowd_that_somebody_admitted_keeps_no_instance_from_moving() -> None:
     chains = chains_from_blob(holding(town).chains)
 
     assert chains[town.founding.instances[0]] == tuple((record.id,) for record in filed)
+
+
+def test_a_newcomer_moves_with_its_admission_before_a_crowd_of_strangers() -> None:
+    quotas = replace(preset("test").quotas, witness_ids=64)
+    town = Town.of(1, 5, quotas=quotas)
+    newcomer, world = town.stranger(Role.AGENT, 200), town.world()
+    for number in range(200):
+        world.log.add(town.stranger(Role.AGENT, number).head)
+    town.admit(newcomer)
+    # The crowd makes ids until all of its own come before the newcomer's.
+    desk = cut_desk(town)
+    held = desk.holding()
+    chains = chains_from_blob(held.chains)
+
+    assert newcomer.id in chains
+    assert sum(len(levels) for levels in chains.values()) == 64
+    next_cut(town)
+    assert newcomer.id in world.state.agents

@@ -40,7 +40,7 @@ def test_a_newcomer_starts_with_nothing() -> None:
     assert agent.founder is None
     assert (agent.tier, agent.weight, agent.r) == (0, 0, 500_000)
     assert not view(town.world(), newcomer.id).reviewer
-    assert not view(town.world(), newcomer.id).suspended
+    assert not view(town.world(), newcomer.id).revoked
 
 
 def test_evidence_counts_at_the_tick_after_the_cut_that_ends_the_round() -> None:
@@ -154,10 +154,12 @@ def test_views_show_family_revocation_and_nothing_of_strangers() -> None:
     town.arrive(world, town.stranger(Role.AGENT).head)
     town.in_cut(1)
 
-    assert view(world, town.agent(1)).family == "llama"
-    assert view(world, town.agent(2)).family is None
+    declared = world.state.agents[town.agent(1)].declared
+    assert declared is not None
+    assert declared.family == "llama"
+    assert world.state.agents[town.agent(2)].declared is None
     revoked = view(world, town.agent(3))
-    assert revoked.suspended
+    assert revoked.revoked
     assert not revoked.reviewer
     assert set(world.state.views) == set(town.founding.agents)
 
@@ -175,7 +177,7 @@ def test_views_are_replaced_whole_and_only_when_something_moved() -> None:
     town.in_cut(2)
 
     assert world.state.views is not before
-    assert not before[town.agent(3)].suspended
+    assert not before[town.agent(3)].revoked
 
 
 def test_an_epoch_has_a_tick_and_idle_cuts_come_once_an_epoch() -> None:

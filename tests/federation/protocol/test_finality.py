@@ -28,9 +28,10 @@ from federation.protocol import (
     step,
 )
 from federation.protocol import effects as fx
+from federation.protocol.agreement import offer
 from federation.protocol.turn import Turn
 from federation.protocol.world import Filing
-from federation.records import CertificateFinal, Kind, OperatorAdmit, Record, sign_record
+from federation.records import CertificateFinal, Kind, OperatorAdmit, Record, Role, sign_record
 from tests.builders import named
 from tests.federation.protocol.town import Town, keys, verify
 from tests.federation.protocol.trial import Trial
@@ -386,3 +387,18 @@ def test_the_highest_counter_and_fence_fit_the_record_of_a_certificate() -> None
     finality.file_due(turn)
 
     assert isinstance(turn.effects[0], fx.StoreRecord)
+
+
+def test_a_copy_that_a_stranger_files_spares_nobody_its_turn() -> None:
+    town = decided()
+    turn, key = ready(town, filing=Filing(due=0, cut=0))
+    stranger = town.stranger(Role.INSTANCE)
+    copy = stranger.say(finality.body_of(turn.world.certificates[key]))
+    for record in stranger.records:
+        turn.world.log.add(record)
+    assert finality.proven(turn.world, copy) is not None
+    offer(turn, copy)
+    finality.file_due(turn)
+
+    assert isinstance(turn.effects[0], fx.StoreRecord)
+    assert turn.effects[0].record.author == town.founding.instances[1]

@@ -359,6 +359,33 @@ def test_a_proposal_of_a_stranger_does_not_count_and_calls_no_cut() -> None:
     assert refused(town.world(), record) is Code.NOT_ADMITTED
 
 
+def test_what_a_revoked_agent_says_of_itself_does_not_count() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    pen = town.pen(Role.AGENT, 1)
+    said = pen.say(AgentSubscribe(topics=("code",), keywords=(), on=True))
+    pen.revoke()
+    town.arrive(world, *pen.records)
+    next_cut(town)
+
+    assert refused(world, said) is Code.REVOKED
+    assert world.state.agents[pen.id].offer is None
+
+
+def test_an_agent_declares_only_if_its_operator_delegated_that() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    silent = town.stranger(Role.AGENT)
+    town.admit(silent, scope=("artifact.propose",))
+    next_cut(town)
+    said = silent.say(AgentDeclare(family="f", provider="p", model="m"))
+    town.arrive(world, said)
+    town.propose(0)
+    next_cut(town)
+
+    assert refused(world, said) is Code.NOT_ELIGIBLE
+
+
 def test_an_agent_proposes_only_if_its_operator_delegated_that() -> None:
     town = Town.of(1, 5)
     world = town.world()

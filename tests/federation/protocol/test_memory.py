@@ -1,20 +1,30 @@
 """What this instance must not forget: settling after a restart, silence after amnesia."""
 
+import pytest
+
 from federation.certificates import (
+    Cosign,
     ListWitness,
     MessagePacket,
     Phase,
     RoundSlot,
+    SignedEntry,
     message_for,
     packet_bytes,
+    peek_slot,
     signing_payload,
+    slot_key,
 )
-from federation.core import Signature
-from federation.protocol import Me, inputs, step
+from federation.core import Millis, Signature
+from federation.crypto import KeySigner
+from federation.protocol import Me, World, inputs, restore, step
 from federation.protocol import effects as fx
 from federation.protocol.memory import AHEAD_MOST, count
-from tests.builders import named
-from tests.federation.protocol.town import Town
+from federation.records import Rotate, RotateBy, sign_record
+from tests.builders import key_digest, named
+from tests.federation.protocol.acts import next_cut, next_tick
+from tests.federation.protocol.town import Town, keys, verify
+from tests.federation.protocol.trial import durable_of
 
 Seen = tuple[bytes, Signature] | None
 
@@ -174,7 +184,7 @@ def test_a_settled_instance_falls_silent_too_when_it_is_shown_what_it_forgot() -
     assert (me.counter, me.silent_until) == (forgotten, 1)
     assert effects[:2] == [
         fx.StoreSilence(until=1),
-        fx.Tell(event="amnesia", subject=me.instance),
+        fx.Tell(event=fx.Happening.AMNESIA, subject=me.instance),
     ]
     assert meet(town, 1, cut=7, seen=shown(town)) == []
 
@@ -223,6 +233,56 @@ def test_signatures_of_mine_in_a_certificate_raise_my_counter() -> None:
     count(world, certificate)
 
 
+@pytest.mark.parametrize(("ticks", "proves"), [(0, True), (2, False)])
+def test_a_key_from_before_a_rotation_proves_something_while_an_open_slot_pins_it(
+    ticks: int, *, proves: bool
+) -> None:
+    # Else whoever stole it could silence its owner for ever, however often that rotates.
+    town = Town.of(4, 8)
+    next_cut(town)
+    world, three = town.world(), keys("town", "instance", 0)
+    me, old, new = world.me, KeySigner(three.current), KeySigner(three.next)
+    assert me is not None
+    ((seq, head),) = world.log.heads_of(me.instance)
+    body = Rotate(
+        key=new.public,
+        next=key_digest(named("next")),
+        recovery=key_digest(named("recovery")),
+        by=RotateBy.NEXT,
+        reason="stolen",
+    )
+    rotation = sign_record(
+        body,
+        realm=world.realm,
+        signer=new,
+        author=me.instance,
+        key_index=1,
+        seq=seq + 1,
+        prev=head,
+        at=0,
+    )
+    me.rotate(new)
+    town.arrive(world, rotation)
+    if ticks:
+        next_tick(town, ticks)
+    pinned = next(iter(world.slots.values())).pinned
+    raw = message_for(pinned, me.instance, me.counter + 9, Cosign(fence=0, digest=named("x")))
+    meet(town, 1, seen=(raw, old.sign(signing_payload(raw))))
+
+    assert me.amnesia is proves
+
+
+def test_strangers_who_say_hello_are_not_remembered() -> None:
+    town = busy()
+    me = town.world().me
+    assert me is not None
+    for number in range(3):
+        meet(town, named("stranger", number), cut=9)
+    meet(town, 1, cut=1)
+
+    assert me.met == {town.founding.instances[1]: 1}
+
+
 def test_how_far_a_claim_can_silence_me_is_bounded() -> None:
     town = Town.of(3, 6)
     town.in_phase(town.open_round(town.propose(0)), Phase.COMMIT)
@@ -232,3 +292,92 @@ def test_how_far_a_claim_can_silence_me_is_bounded() -> None:
     meet(town, 2, cut=0)
 
     assert me.silent_until == town.world().state.cut + AHEAD_MOST
+
+
+def test_a_thief_who_signs_up_to_the_last_counter_silences_me_and_breaks_nothing() -> None:
+    town = busy()
+    world, me = town.world(), town.world().me
+    assert me is not None
+    live = next(one for one in world.slots.values() if isinstance(one.slot, RoundSlot))
+    raw = message_for(live.pinned, me.instance, 2**53 - 1, ListWitness(ids=(), late=True))
+    packet = MessagePacket(raw=raw, signature=me.signer.sign(signing_payload(raw)))
+    sender = town.founding.instances[1]
+    step(world, inputs.Packet(packet=packet_bytes(live.pinned, packet), peer=sender), town.now)
+    cut = world.state.cut
+    town.rest(60_000)
+
+    # No message of mine could carry a counter beyond it, so I follow without signing.
+    assert me.counter == 2**53
+    assert world.state.cut > cut + 2
+    assert world.digest == town.world(1).digest
+
+
+# A backup -----------------------------------------------------------------------------------------
+
+
+def from_backup(town: Town, stored: list[fx.Effect], *, index: int = 1) -> World:
+    """Bring an instance back from what it had stored at an earlier time."""
+    world, _ = restore(
+        town.founding.charter,
+        town.founding.records,
+        durable_of(stored),
+        instance=town.founding.instances[index],
+        signer=KeySigner(keys(town.seed, "instance", index).current),
+        now=town.now,
+        verify=verify,
+    )
+    return world
+
+
+def backed_up(*, later: Millis = 20_000) -> tuple[Town, World]:
+    """Let instance 1 go on for a while after a backup, and bring back the backup beside it."""
+    town = busy()
+    stored = list(town.stored[town.founding.instances[1]])
+    town.rest(later)
+    return town, from_backup(town, stored)
+
+
+def test_a_proof_that_comes_after_settling_still_silences_an_instance() -> None:
+    town, world = backed_up()
+    me, peers = world.me, [town.founding.instances[index] for index in (0, 2, 3)]
+    heard = town.world(3).heard[town.founding.instances[1]]
+    assert me is not None
+    for peer in peers[:2]:
+        step(world, inputs.Met(voice=peer, cut=0, seen=None), town.now)
+    assert (me.settled, me.amnesia) == (True, False)
+    seen = (heard.raw, heard.signature)
+    step(world, inputs.Met(voice=peers[2], cut=5, seen=seen), town.now)
+
+    assert me.amnesia
+    assert me.counter == heard.header.counter + 1
+    assert all(world.is_silent(live.slot) for live in world.slots.values())
+
+
+def test_a_forgotten_message_that_is_heard_before_settling_is_remembered() -> None:
+    # The backup was made in the open commit phase; what was signed there since comes back.
+    town, world = backed_up(later=4_500)
+    me = world.me
+    assert me is not None
+    counter = me.counter
+    forgotten = [
+        effect.entry
+        for effect in town.stored[me.instance]
+        if isinstance(effect, fx.StoreJournal)
+        and isinstance(effect.entry, SignedEntry)
+        and peek_slot(effect.entry.raw)[4] >= counter
+    ]
+    live = [world.slots[slot_key(entry.slot)] for entry in forgotten]
+    assert forgotten
+    for entry, one in zip(forgotten, live, strict=True):
+        packet = MessagePacket(raw=entry.raw, signature=entry.signature)
+        raw = packet_bytes(one.pinned, packet)
+        step(world, inputs.Packet(packet=raw, peer=town.founding.instances[0]), town.now)
+    effects = []
+    for index in (0, 2, 3):
+        peer = town.founding.instances[index]
+        effects += step(world, inputs.Met(voice=peer, cut=0, seen=None), town.now)
+    effects += step(world, inputs.Wake(), town.now + 60_000)
+
+    assert me.amnesia
+    assert me.counter > peek_slot(forgotten[-1].raw)[4]
+    assert not [one for one in effects if isinstance(one, fx.StoreJournal)]

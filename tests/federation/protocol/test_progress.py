@@ -182,6 +182,21 @@ def test_a_cut_waits_for_the_records_below_its_positions() -> None:
     assert follower.world.digest == town.world().digest
 
 
+def test_a_cut_asks_for_what_it_lacks_again_whenever_it_wakes() -> None:
+    # A request can be lost, and nothing else need ever arrive.
+    town = Town.of(1, 5)
+    record = town.propose(0)
+    town.open_round(record)
+    town.rest(500)
+    follower = Follower(town)
+    follower.take(*(one for one in all_records(town) if one.id != record.id))
+    for wake in range(2):
+        effects = step(follower.world, inputs.Wake(), 1_000 + wake)
+        asked = [one for one in effects if isinstance(one, fx.FetchRecords)]
+
+        assert [one.records for one in asked] == [(record.id,)]
+
+
 def test_a_cut_whose_positions_were_dropped_meanwhile_asks_for_them_again() -> None:
     town = Town.of(1, 5)
     record = town.propose(0)

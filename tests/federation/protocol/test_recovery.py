@@ -38,14 +38,14 @@ def test_a_thief_who_revokes_with_the_current_key_is_undone_by_a_recovery() -> N
     next_cut(town)
 
     assert row(world, owner) == says(owner, 0, revoked=True) != before
-    assert world.state.views[owner.id].suspended
+    assert world.state.views[owner.id].revoked
     assert not world.state.views[owner.id].reviewer
 
     town.arrive(world, owner.recover(), claim(owner))
     next_cut(town)
 
     assert row(world, owner) == says(owner, 1)
-    assert not world.state.views[owner.id].suspended
+    assert not world.state.views[owner.id].revoked
     assert world.state.views[owner.id].reviewer
     assert owner.head.id in world.state.artifacts
 
@@ -56,7 +56,7 @@ def test_a_revocation_and_its_undoing_in_one_cut_leave_nothing_behind() -> None:
     next_cut(town)
 
     assert row(world, owner) == says(owner, 1)
-    assert not world.state.views[owner.id].suspended
+    assert not world.state.views[owner.id].revoked
 
 
 def test_a_revocation_by_the_recovery_key_is_final() -> None:
@@ -67,7 +67,7 @@ def test_a_revocation_by_the_recovery_key_is_final() -> None:
         world.log.add(owner.fork().recover())
 
     assert error.value.code is Code.BAD_CHAIN
-    assert world.state.views[owner.id].suspended
+    assert world.state.views[owner.id].revoked
 
 
 def test_a_revocation_can_be_undone_after_any_number_of_ticks() -> None:

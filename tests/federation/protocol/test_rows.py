@@ -125,7 +125,7 @@ def test_an_agent_row_tells_reputation_weight_and_what_it_says_of_itself() -> No
         agent.weight,
         agent.tier,
         [],
-        plain_hash(encode([None, None])),
+        plain_hash(encode([None, None, []])),
     ]
     town.arrive(world, town.sign(1, DECLARED))
     town.in_cut(world.state.cut + 1)

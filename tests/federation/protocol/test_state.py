@@ -9,7 +9,7 @@ from federation.core import Code, InstanceId, OperatorId
 from federation.crypto import Domain, digest, is_signed_by, plain_hash
 from federation.protocol import FounderSpec, Founding, FoundingSpec, State, begin, found
 from federation.protocol.state import NO_KEY, empty_state, members_of
-from federation.records import RevokeBy, Role
+from federation.records import Revoke, RevokeBy, Role
 from tests.builders import Chain
 from tests.federation.protocol.acts import claim, is_forked, next_cut, next_tick, refused
 from tests.federation.protocol.town import Town, founding, keys, verify
@@ -256,3 +256,23 @@ def test_disowning_what_a_cut_has_opened_changes_nothing() -> None:
     assert opened in world.rounds
     assert theirs.id in world.state.artifacts
     assert refused(world, theirs) is None
+
+
+def test_a_voice_whose_key_is_revoked_falls_silent_and_the_others_go_on() -> None:
+    town = Town.of(4, 8)
+    next_cut(town)
+    gone = town.founding.instances[3]
+    town.say(3, Revoke(by=RevokeBy.CURRENT, reason="stolen"))
+    next_tick(town, 3)
+    town.open_round(town.propose(0))
+
+    for world in town.live():
+        (member,) = [one for one in world.state.cut_members if one.voice == gone]
+        assert world.state.identities[gone].keys.revoked
+        assert (member.key, len(world.state.cut_members)) == (NO_KEY, 4)
+    # In slots that pin no key of its own it is never asked to sign.
+    me = town.world(3).me
+    assert me is not None
+    counter = me.counter
+    next_tick(town)
+    assert me.counter == counter

@@ -6,7 +6,7 @@ from federation.crypto import KeySigner
 from federation.protocol import begin
 from federation.protocol import effects as fx
 from federation.protocol.turn import Turn
-from federation.records import OperatorAdmit, Role, sign_record
+from federation.records import OperatorAdmit, Revoke, RevokeBy, Role, sign_record
 from tests.builders import Chain, named, person
 from tests.federation.protocol.town import Town, verify
 
@@ -113,6 +113,15 @@ def test_an_instance_says_nothing_with_a_key_that_is_not_its_own() -> None:
     me.signer = KeySigner(named("another"))
 
     assert turn.say(OperatorAdmit(operator=named("one"))) is None
+
+
+def test_an_instance_that_is_revoked_says_nothing() -> None:
+    turn = turn_of(Town.of(1, 5))
+    assert turn.say(Revoke(by=RevokeBy.CURRENT, reason="stolen")) is not None
+    turn.effects.clear()
+
+    assert turn.say(OperatorAdmit(operator=named("one"))) is None
+    assert turn.effects == []
 
 
 def test_records_that_are_fetched_may_come_whatever_room_their_author_has() -> None:

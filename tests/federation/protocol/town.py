@@ -393,7 +393,10 @@ class Town:
                 case fx.Refused():
                     self.refused.append((me, effect.code))
                 case fx.Tell():
-                    self.told.append((self.now, me, effect.event, effect.subject))
+                    name = (
+                        effect.event if effect.phase is None else f"{effect.event}.{effect.phase}"
+                    )
+                    self.told.append((self.now, me, name, effect.subject))
                 case _:
                     self.stored.setdefault(me, []).append(effect)
 

@@ -129,6 +129,7 @@ def observed(
     """
     draw = random.Random(seed)
     world = begin(founding.charter, founding.records, verify=verify)
+    peer = founding.instances[0]
     answers: list[inputs.Input] = []
     now = 0
 
@@ -137,14 +138,14 @@ def observed(
             if isinstance(effect, fx.SendPacket):
                 asked = step(library, inputs.Packet(packet=effect.packet, peer=OBSERVER), 0)
                 answers.extend(
-                    inputs.Packet(packet=one.packet, peer=OBSERVER)
+                    inputs.Packet(packet=one.packet, peer=peer)
                     for one in asked
                     if isinstance(one, fx.SendPacket)
                 )
             elif isinstance(effect, fx.FetchBlob):
                 blob = library.blobs.get(effect.blob)
                 if blob is not None:
-                    answers.append(inputs.BlobArrived(content=blob, peer=OBSERVER))
+                    answers.append(inputs.BlobArrived(content=blob, peer=peer))
 
     def tell(event: inputs.Input) -> None:
         nonlocal now
@@ -158,13 +159,13 @@ def observed(
     size = draw.randint(1, most)
     for item in items:
         if isinstance(item, bytes):
-            tell(inputs.Packet(packet=item, peer=OBSERVER))
+            tell(inputs.Packet(packet=item, peer=peer))
             continue
         batch += [item] * draw.choice([1, 1, 1, 2])
         if len(batch) >= size:
-            tell(inputs.Arrived(records=tuple(batch), peer=OBSERVER))
+            tell(inputs.Arrived(records=tuple(batch), peer=peer))
             batch, size = [], draw.randint(1, most)
-    tell(inputs.Arrived(records=tuple(batch), peer=OBSERVER))
+    tell(inputs.Arrived(records=tuple(batch), peer=peer))
     for _ in range(30):
         now += 1_000
         tell(inputs.Wake())

@@ -50,3 +50,21 @@ def test_a_full_store_drops_its_oldest_blobs() -> None:
 def test_a_store_that_holds_no_largest_blob_is_refused() -> None:
     with pytest.raises(ParameterError):
         BlobStore(most_bytes=MIB - 1)
+
+
+def test_what_is_kept_for_ever_gives_way_to_nothing_and_takes_no_room() -> None:
+    store = BlobStore(most_bytes=MIB)
+    cut = store.put(b"positions of a cut")
+    store.keep(cut)
+    store.keep(named("elsewhere"))
+    whole = store.put(bytes(MIB))
+    again = store.put(b"positions of a cut")
+
+    assert store.get(cut) == b"positions of a cut"
+    assert cut == again
+    assert cut in store
+    assert whole in store
+    assert len(store) == 2
+    store.put(b"more")
+    assert cut in store
+    assert whole not in store

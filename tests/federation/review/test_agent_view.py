@@ -16,10 +16,10 @@ def view(**changes: bool) -> AgentView:
     )
 
 
-@pytest.mark.parametrize("why", ["suspended", "quarantined", "forked"])
-def test_one_sanction_bars_an_agent(why: str) -> None:
+@pytest.mark.parametrize("why", ["revoked", "forked"])
+def test_a_fork_or_a_revocation_bars_an_agent(why: str) -> None:
     assert view(**{why: True}).barred
 
 
-def test_an_agent_without_sanctions_is_not_barred() -> None:
+def test_an_agent_in_good_standing_is_not_barred() -> None:
     assert not view().barred

@@ -40,10 +40,9 @@ def test_the_exclusion_is_relaxed_one_reviewer_below_q_min() -> None:
 
 
 def test_barred_agents_do_not_fill_the_bench() -> None:
-    barred = {3: {"forked": True}, 4: {"suspended": True}, 5: {"quarantined": True}}
-    scene = Scene.of(2, 1, 1, 1, 1, 1, views={number - 1: why for number, why in barred.items()})
+    scene = Scene.of(2, 1, 1, 1, 1, views={2: {"forked": True}, 3: {"revoked": True}})
 
-    assert scene.pin.eligible.reviewers == scene.ids(1, 5, 6)
+    assert scene.pin.eligible.reviewers == scene.ids(1, 4, 5)
     assert scene.pin.eligible.relaxed
 
 
@@ -57,14 +56,14 @@ def test_newcomers_practise_under_the_same_exclusions() -> None:
 
 
 def test_refusals_name_their_reason() -> None:
-    scene = Scene.of(2, 1, 1, 1, views={2: {"forked": True}, 3: {"suspended": True}, 4: NEWCOMER})
+    scene = Scene.of(2, 1, 1, 1, views={2: {"forked": True}, 3: {"revoked": True}, 4: NEWCOMER})
     agents, allowed = scene.pin.agents, scene.pin.eligible
-    author, kin, forked, suspended, newcomer = (chain.id for chain in scene.agents)
+    author, kin, forked, revoked, newcomer = (chain.id for chain in scene.agents)
 
     assert may_take_part(agents, named("stranger")) is Code.NOT_ADMITTED
     assert may_vote(agents, allowed, named("stranger")) is Code.NOT_ADMITTED
     assert may_take_part(agents, forked) is Code.FORK
-    assert may_take_part(agents, suspended) is Code.NOT_ELIGIBLE
+    assert may_take_part(agents, revoked) is Code.NOT_ELIGIBLE
     assert may_take_part(agents, author) is None
     assert may_vote(agents, allowed, author) is Code.NOT_ELIGIBLE
     assert may_vote(agents, allowed, newcomer) is None
@@ -88,16 +87,16 @@ def test_the_author_never_reviews_and_its_operator_only_below_q_min(
             tier=int(reviewer),
             weight=1,
             reviewer=reviewer,
-            suspended=suspended,
+            revoked=revoked,
         )
-        for number, (owner, reviewer, suspended) in enumerate(rows)
+        for number, (owner, reviewer, revoked) in enumerate(rows)
     }
     author = agents[named(0)]
     allowed = eligible(agents, author=author.agent, author_operator=author.operator, q_min=q_min)
     strangers = [
         one
         for one in agents.values()
-        if one.operator != author.operator and one.reviewer and not one.suspended
+        if one.operator != author.operator and one.reviewer and not one.revoked
     ]
 
     assert author.agent not in allowed.reviewers | allowed.practice

@@ -63,7 +63,7 @@ def test_newcomers_and_the_author_may_argue_up_to_the_charters_cap() -> None:
 
 
 def test_the_barred_do_not_argue() -> None:
-    scene = Scene.of(*SIX, views={1: {"suspended": True}, 2: {"forked": True}})
+    scene = Scene.of(*SIX, views={1: {"revoked": True}, 2: {"forked": True}})
 
     assert code(scene, {}, scene.argue(1, {})) is Code.NOT_ELIGIBLE
     assert code(scene, {}, scene.argue(2, {})) is Code.FORK
@@ -223,7 +223,7 @@ def test_a_newcomer_opens_its_practice_ballot() -> None:
 
 
 def test_participants_contest_a_clear_result_once() -> None:
-    scene = Scene.of(*SIX, views={5: {"suspended": True}}, review={"contest": 1_000})
+    scene = Scene.of(*SIX, views={5: {"revoked": True}}, review={"contest": 1_000})
     finals = scene.voted(dict.fromkeys((1, 2, 3), FOR))
     first = scene.contest(1, finals)
 

@@ -1,8 +1,9 @@
 """Watches rounds: concealment, lists that never change, and nothing active without a path.
 
 A reveal by an honest agent may be stored only where the certificate is, and seen anywhere only once
-q seals over a list that holds its commitment exist. What a node takes a certified list to be must never change again, and must be
-the same on all nodes, as must the verdict (design: federation, reveal, finality).
+q seals over a list that holds its commitment exist. What a node takes a certified list to be must
+never change again, and must be the same on all nodes, as must the verdict (design: federation,
+reveal, finality).
 """
 
 from typing import TYPE_CHECKING

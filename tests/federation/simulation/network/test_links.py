@@ -1,4 +1,4 @@
-from federation.simulation.network.links import Cut, Line, Links, Weather, partition
+from federation.simulation.network.links import Gap, Line, Links, Weather, partition
 
 A, B, C = (bytes([one]) * 32 for one in range(3))
 
@@ -40,8 +40,8 @@ def test_a_link_that_reorders_sometimes_overtakes() -> None:
 def test_a_partition_stops_both_directions_between_its_groups_only_and_only_while_it_lasts() -> (
     None
 ):
-    cuts = partition(10, 20, ((A,), (B, C)))
-    links = Links("seed", Weather(cuts=cuts, good_from=100))
+    gaps = partition(10, 20, ((A,), (B, C)))
+    links = Links("seed", Weather(gaps=gaps, good_from=100))
 
     assert links.arrivals(A, B, 15) == ()
     assert links.arrivals(C, A, 15) == ()
@@ -50,11 +50,11 @@ def test_a_partition_stops_both_directions_between_its_groups_only_and_only_whil
     assert links.arrivals(A, B, 20)
 
 
-def test_a_cut_may_stop_one_direction_only() -> None:
-    cut = Cut(start=0, end=9, senders=frozenset({A}), receivers=frozenset({B}))
+def test_a_gap_may_stop_one_direction_only() -> None:
+    gap = Gap(start=0, end=9, senders=frozenset({A}), receivers=frozenset({B}))
 
-    assert cut.stops(A, B, 0)
-    assert not cut.stops(B, A, 0)
+    assert gap.stops(A, B, 0)
+    assert not gap.stops(B, A, 0)
 
 
 def test_traffic_on_one_link_changes_nothing_on_another() -> None:

@@ -7,7 +7,7 @@ from federation.protocol import inputs as ins
 from federation.simulation.network import sync
 from federation.simulation.network.clock import LocalClock
 from federation.simulation.network.community import Community, community
-from federation.simulation.network.conduct import Conduct
+from federation.simulation.network.conduct import HONEST, Conduct
 from federation.simulation.network.letters import (
     AskBlob,
     AskHello,
@@ -281,6 +281,7 @@ def test_an_instance_that_has_lived_keeps_its_own_clock_across_lives() -> None:
         host=network,
         verify=network.verify,
         lots=Lots("x"),
+        conduct=HONEST,
         clock=clock,
     )
 

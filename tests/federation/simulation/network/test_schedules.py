@@ -24,16 +24,32 @@ def test_scenarios_of_many_seeds_hold_every_number_of_operators_and_every_kind_o
     assert {one.members for one in drawn} == {1, 2, 3, 4, 7}
     assert {one.kind for one in drawn} == {None, *KINDS}
     assert {one.three_available for one in drawn if one.members == 3} == {True, False}
+    assert {one.size for one in drawn} == {"1", "2", "3 strict", "3 available", "4", "7"}
     assert any(one.crashes for one in drawn)
     assert any(one.jumps for one in drawn)
-    assert any(one.weather.cuts for one in drawn)
+    assert any(one.weather.gaps for one in drawn)
     assert any(one.picky for one in drawn)
 
 
 def test_nobody_lies_where_nothing_is_promised() -> None:
-    drawn = [draw(seed) for seed in range(300)]
+    drawn = [draw(seed, kind=kind) for seed in range(300) for kind in ("any", "liar")]
 
     assert all(one.kind is None for one in drawn if one.members == 1 or one.three_available)
+
+
+def test_a_liar_that_is_asked_for_lies_wherever_it_may() -> None:
+    drawn = [draw(seed, kind="liar") for seed in range(300)]
+
+    assert all(one.kind for one in drawn if one.members > 1 and not one.three_available)
+    assert {one.kind for one in drawn} == {None, *KINDS}
+
+
+def test_three_are_strict_and_available_in_turn() -> None:
+    drawn = [draw(seed, members=3).three_available for seed in range(6)]
+
+    assert drawn == [False, True] * 3
+    assert not draw(1, members=3, kind="twins").three_available
+    assert draw(1, members=3, kind="twins").kind == "twins"
 
 
 def test_progress_is_promised_to_the_honest_and_to_four_and_more() -> None:
@@ -48,9 +64,11 @@ def test_members_and_kind_can_be_fixed_without_changing_anything_else() -> None:
     same = draw(23, members=free.members)
 
     assert same == free
-    assert draw(23, members=4, kind="twins").kind == "twins"
-    assert draw(23, members=4, kind=None).kind is None
     assert draw(23, members=1, kind="twins").kind is None
+    for members in (2, 4, 7):
+        twins = draw(23, members=members, kind="twins")
+        assert twins.kind == "twins"
+        assert draw(23, members=members, kind="none") == replace(twins, kind=None)
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))
@@ -80,10 +98,20 @@ def test_a_scenario_tells_how_to_repeat_it() -> None:
     scenario = draw(17, members=4, kind="twins")
 
     assert str(scenario).startswith("seed 17: n = 4, twins at i")
-    assert "--seeds 17 --n 4 --kind twins" in scenario.replay
-    assert "--kind" not in draw(17).replay
-    assert "all honest" in str(draw(17, members=4, kind=None))
+    assert scenario.replay == (
+        ".venv/bin/python -m benchmarks.simnet --seeds 17 --n 4 --kind twins --transcript"
+    )
+    assert "all honest" in str(draw(17, members=4, kind="none"))
     assert "available" in str(next(one for one in map(draw, range(100)) if one.three_available))
+
+
+@pytest.mark.parametrize("kind", ["any", "liar", "none", "late-voter"])
+def test_what_a_scenario_prints_of_itself_draws_it_again(kind: str) -> None:
+    for seed in range(60):
+        scenario = draw(seed, kind=kind)
+        again = draw(seed, members=scenario.members, kind=scenario.kind or "none")
+
+        assert again == scenario
 
 
 def test_what_is_found_names_the_seed() -> None:
@@ -118,7 +146,7 @@ def test_opinions_are_drawn_and_stay_the_same() -> None:
 
 
 def test_a_muted_kind_of_packet_drives_fences_up() -> None:
-    quiet = replace(draw(0, members=4, kind=None), picky=0, muted=None, crashes=(), jumps=())
+    quiet = replace(draw(0, members=4, kind="none"), picky=0, muted=None, crashes=(), jumps=())
     calm = replace(quiet, weather=Weather(good_from=2_500))
 
     def lost(muted: str | None) -> int:
