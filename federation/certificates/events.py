@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from federation.certificates.membership import Pinned
-from federation.certificates.messages import Body, Heard, Verify, hear
+from federation.certificates.messages import Body, Heard, hear
 from federation.certificates.packets import (
     MessagePacket,
     Packet,
@@ -20,7 +20,7 @@ from federation.certificates.parts import Part
 from federation.certificates.proofs import Certificate, Lock
 from federation.certificates.values import Value
 from federation.core import Digest, InstanceId, Millis, RecordId
-from federation.crypto import is_signed_by
+from federation.crypto import Verify, is_signed_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from federation.certificates.messages import (
     ListWitness,
     Propose,
     Seal,
-    Verify,
     hear,
 )
 from federation.certificates.parts import Part, PartKind, part_address
@@ -37,7 +36,7 @@ from federation.certificates.state import SlotState, Vote, with_said
 from federation.certificates.values import Value, value_from_bytes, value_from_plain, value_plain
 from federation.codec import encode
 from federation.core import Code, Digest, InstanceId, PeerError, Signature
-from federation.crypto import is_signed_by
+from federation.crypto import Verify, is_signed_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

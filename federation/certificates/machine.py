@@ -23,12 +23,12 @@ from federation.certificates.events import (
     WindowEnded,
 )
 from federation.certificates.membership import Pinned
-from federation.certificates.messages import Heard, Promise, Propose, Step, Verify
+from federation.certificates.messages import Heard, Promise, Propose, Step
 from federation.certificates.state import SlotState, all_said, said_by, with_said
 from federation.certificates.turn import Turn
 from federation.certificates.values import value_blobs
 from federation.core import InstanceId, Millis
-from federation.crypto import is_signed_by
+from federation.crypto import Verify, is_signed_by
 
 
 def step(  # noqa: PLR0917 # the six stand in the order of a sentence: who hears what, when, where

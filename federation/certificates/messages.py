@@ -6,7 +6,6 @@ it, and repeats are harmless (design: federation, messages). `hear` is the only 
 out of it is canonical, of this slot, by a member, and signed by the member's pinned key.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -23,12 +22,11 @@ from federation.core import (
     Digest,
     InstanceId,
     PeerError,
-    PublicKey,
     Realm,
     RecordId,
     Signature,
 )
-from federation.crypto import Domain, is_signed_by, plain_hash
+from federation.crypto import Domain, Verify, is_signed_by, plain_hash
 
 MOST_LISTED: Final = 900
 """Records that one witness may name and one value may list.
@@ -43,8 +41,6 @@ Fence: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Counter: TypeAlias = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 """The instance's running count of signatures: a later signature carries a higher one."""
 Hashes: TypeAlias = Annotated[tuple[Digest, ...], Meta(max_length=MOST_MEMBERS)]
-Verify: TypeAlias = Callable[[PublicKey, bytes, Signature], bool]
-"""How signatures are checked: `is_signed_by`, or the same behind a cache."""
 
 
 class Step(StrEnum):

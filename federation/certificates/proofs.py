@@ -21,7 +21,6 @@ from federation.certificates.messages import (
     Fence,
     Heard,
     Seal,
-    Verify,
     message_for,
     signing_payload,
 )
@@ -35,7 +34,7 @@ from federation.certificates.values import (
 )
 from federation.codec import LIMITS, decode, encode, find_fault
 from federation.core import Code, Digest, InstanceId, PeerError, Signature
-from federation.crypto import Domain, digest, is_signed_by
+from federation.crypto import Domain, Verify, digest, is_signed_by
 
 
 class Endorsement(

@@ -13,14 +13,14 @@ from federation.certificates.blobs import chains_from_blob
 from federation.certificates.desk import Desk, Missing, Outcome, Pace, Witnessed
 from federation.certificates.events import Action, FetchRecords, Sign, WakeAt, Want
 from federation.certificates.membership import Pinned
-from federation.certificates.messages import Body, CutWitness, Heard, ListWitness, Verify
+from federation.certificates.messages import Body, CutWitness, Heard, ListWitness
 from federation.certificates.packets import MOST_PARTS, MOST_WANTED
 from federation.certificates.parts import Part, PartKind, part_address
 from federation.certificates.proofs import Lock, lock_bytes, lock_from_bytes
 from federation.certificates.state import Asked, SlotState, pruned
 from federation.certificates.values import Value, value_blobs, value_bytes, value_from_bytes
 from federation.core import Digest, InstanceId, Millis, PeerError
-from federation.crypto import plain_hash
+from federation.crypto import Verify, plain_hash
 
 
 class Turn:

@@ -174,8 +174,8 @@ def _seats(charter: Charter) -> Iterator[Finding]:
         yield warning(
             FindingCode.SEATS,
             f"{members} founders, sized for {seats} seats",
-            why="trust per seat fits between a quarter and twice the seats; outside it tickets "
-            "come too easily or too hardly",
+            why="no effect in this version; once trust moves along edges, tickets come too easily "
+            "or too hardly outside a quarter and twice the seats",
             fix="choose seats near the number of agents you expect",
         )
 

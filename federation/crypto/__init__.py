@@ -20,6 +20,7 @@ from federation.crypto.hashing import Domain, digest, plain_hash
 from federation.crypto.signatures import (
     KeySigner,
     Signer,
+    Verify,
     is_signed_by,
     keyed_hash,
     public_key,
@@ -35,6 +36,7 @@ __all__ = [
     "KeySigner",
     "Reason",
     "Signer",
+    "Verify",
     "commitment",
     "digest",
     "is_signed_by",

@@ -6,7 +6,8 @@ Signing is deterministic, so it may happen inside the pure core when a `Signer` 
 """
 
 import hashlib
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol, TypeAlias
 
 from nacl.bindings import (
     crypto_sign,
@@ -18,6 +19,9 @@ from nacl.exceptions import BadSignatureError
 from federation.core import Digest, PublicKey, Realm, RoundId, Seed, Signature
 
 _SIGN_BYTES: Final = 64
+
+Verify: TypeAlias = Callable[[PublicKey, bytes, Signature], bool]
+"""How signatures are checked: `is_signed_by`, or the same behind a cache."""
 
 
 class Signer(Protocol):

@@ -7,7 +7,7 @@ Every judgement here depends on one author's own chain only, so that all nodes s
 records whatever else they have seen (design: records, identities and their keys).
 """
 
-from federation.identity.forks import Fork, KeyOf, Verify, fork_proof, verify_fork
+from federation.identity.forks import Fork, KeyOf, fork_proof, verify_fork
 from federation.identity.key_state import (
     MOST_ROTATIONS,
     KeyState,
@@ -22,7 +22,6 @@ __all__ = [
     "Fork",
     "KeyOf",
     "KeyState",
-    "Verify",
     "advanced",
     "fork_proof",
     "incepted",

@@ -21,10 +21,9 @@ from federation.core import (
     PublicKey,
     Realm,
     RecordId,
-    Signature,
 )
 from federation.core.ids import NOBODY
-from federation.crypto import is_signed_by
+from federation.crypto import Verify, is_signed_by
 from federation.records import (
     LogFork,
     Record,
@@ -36,7 +35,6 @@ from federation.records import (
     signing_payload,
 )
 
-Verify = Callable[[PublicKey, bytes, Signature], bool]
 KeyOf = Callable[[IdentityId, Statement, PublicKey | None], PublicKey | None]
 """The key that must have signed a statement, by the author's chain and the key that the proof
 reveals with it; None if that is not known."""

@@ -10,6 +10,7 @@ from federation.certificates import (
     Certificate,
     Slot,
     certificate_from_plain,
+    slot_from_plain,
     slot_key,
     value_plain,
     verify_certificate,
@@ -33,6 +34,11 @@ def body_of(certificate: Certificate) -> CertificateFinal:
         fence=certificate.fence,
         seals=tuple(Seal(one.voice, one.counter, one.signature) for one in certificate.seals),
     )
+
+
+def slot_in(body: CertificateFinal) -> Slot:
+    """Read the slot of a record's certificate; raises PeerError NOT_CANONICAL."""
+    return slot_from_plain(decode_plain(body.slot, what="slot"))
 
 
 def certificate_in(body: CertificateFinal) -> Certificate:

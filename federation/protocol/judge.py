@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import Final
 
 from federation.artifacts import may_submit
-from federation.certificates import Phase, RoundSlot, slot_from_plain
+from federation.certificates import Phase, RoundSlot
 from federation.certificates.values import value_blobs
-from federation.codec import decode_plain
 from federation.core import Code, PeerError
 from federation.protocol import finality
 from federation.protocol.fold import has_picked, submission
@@ -121,7 +120,7 @@ def _of_round(world: World, record: Record, body: RoundBody) -> Judgement:
 
 def _certificate(world: World, record: Record, body: CertificateFinal) -> Judgement:
     try:
-        slot = slot_from_plain(decode_plain(body.slot, what="slot"))
+        slot = finality.slot_in(body)
     except PeerError:
         return _void(Code.NOT_PROVEN, "it names no slot")
     if world.pinned(slot) is None:

@@ -15,10 +15,8 @@ from federation.certificates import (
     Positions,
     RoundSlot,
     positions_from_blob,
-    slot_from_plain,
     slot_key,
 )
-from federation.codec import decode_plain
 from federation.core import InstanceId, PeerError, RecordId, RoundId
 from federation.protocol import agreement, effects, finality, memory
 from federation.protocol.fold import Contained, fold, new_records, positions_of
@@ -236,7 +234,7 @@ def learn(turn: Turn, record: Record) -> None:
     if not isinstance(record.body, CertificateFinal):
         return
     try:
-        slot = slot_from_plain(decode_plain(record.body.slot, what="slot"))
+        slot = finality.slot_in(record.body)
     except PeerError:
         return
     key = slot_key(slot)

@@ -9,10 +9,10 @@ silent until a quorum of peers has told what they have seen of it (`Met`; design
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from federation.certificates import JournalEntry, SignedEntry, Verify, peek_slot, slot_key
+from federation.certificates import JournalEntry, SignedEntry, peek_slot, slot_key
 from federation.charter import Charter
 from federation.core import InstanceId, Millis, PeerError
-from federation.crypto import Signer, is_signed_by
+from federation.crypto import Signer, Verify, is_signed_by
 from federation.protocol.effects import Effect
 from federation.protocol.intake import show
 from federation.protocol.judge import Fate, judge

@@ -7,14 +7,15 @@ closure: the lists of all earlier phases of the round.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from federation.artifacts import Artifact, Verdict, watches
 from federation.certificates import ListValue, Member, Phase, VoidValue
 from federation.certificates.fresh_lists import Looked
-from federation.core import Code, Digest, Millis, RecordId, RoundId
+from federation.core import Code, Digest, Millis, RecordId
 from federation.protocol.state import State, members_of
-from federation.records import Record, Reveal
-from federation.replication import Log
+from federation.records import Kind, Record, Reveal
+from federation.replication import Log, round_of
 from federation.review import (
     FinalList,
     Finals,
@@ -27,6 +28,9 @@ from federation.review import (
     qualifies,
     round_id,
 )
+
+_KINDS: Final = (Kind.OBJECT, Kind.ARGUE, Kind.COMMIT, Kind.REVEAL, Kind.CONTEST)
+"""Kinds of records that belong to a round."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,10 +124,10 @@ class Round:
 
 def earlier(log: Log, record: Record) -> list[Record]:
     """List the author's records of the same round before this one on its own branch."""
-    name = getattr(record.body, "round", None)
-    if not isinstance(name, bytes):
+    name = round_of(record)
+    if name is None:
         return []
-    found = [one for kind in log.by_round(name) for one in log.earlier(record, kind, name)]
+    found = [one for kind in _KINDS for one in log.earlier(record, kind, name)]
     return sorted(found, key=lambda one: one.seq)
 
 
@@ -165,6 +169,3 @@ def opened_nonces(finals: Finals) -> Iterator[bytes]:
     for record in sorted(reveals, key=lambda one: one.author):
         if isinstance(record.body, Reveal):
             yield record.body.nonce
-
-
-__all__ = ["Round", "RoundId", "earlier", "open_round", "opened_nonces"]

@@ -20,7 +20,6 @@ from federation.certificates import (
     Positions,
     Slot,
     SlotState,
-    Verify,
     pin,
     slot_key,
 )
@@ -36,7 +35,7 @@ from federation.core import (
     RecordId,
     RoundId,
 )
-from federation.crypto import Signer, is_signed_by
+from federation.crypto import Signer, Verify, is_signed_by
 from federation.protocol.early import Early
 from federation.protocol.fold import Contained, fold, positions_of
 from federation.protocol.rounds import Round

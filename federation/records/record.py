@@ -5,7 +5,6 @@ fault; what it returns is well formed but not yet verified: which key must have 
 only to the author's chain (`replication`), which calls `verify_record`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -24,12 +23,10 @@ from federation.core import (
     Signature,
     short,
 )
-from federation.crypto import Signer, is_signed_by, plain_hash
+from federation.crypto import Signer, Verify, is_signed_by, plain_hash
 from federation.records.bodies import Body
 from federation.records.kinds import KINDS, Kind, kind_of_body
 from federation.records.statement import Statement, record_id, signing_payload
-
-Verify = Callable[[PublicKey, bytes, Signature], bool]
 
 
 class _Wire(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

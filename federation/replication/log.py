@@ -17,11 +17,10 @@ from dataclasses import dataclass, field, replace
 
 from federation.core import Code, IdentityId, PeerError, PublicKey, Realm, RecordId, RoundId, short
 from federation.core.ids import NOBODY
-from federation.crypto import is_signed_by
+from federation.crypto import Verify, is_signed_by
 from federation.identity import (
     Fork,
     KeyState,
-    Verify,
     advanced,
     incepted,
     signing_key,

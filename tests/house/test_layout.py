@@ -124,6 +124,7 @@ def test_every_package_says_in_its_map_what_is_inside(package: Path) -> None:
         if not path.name.startswith("__")
     }
 
+    assert rows, "there is no map"
     assert len(rows) == len(set(rows)), "a row stands twice"
     assert set(rows) - inside == set(), "the map names what is not there"
     assert inside - set(rows) == set(), "the map leaves out what is there"

@@ -12,8 +12,9 @@ def between(page: Path, first: str, last: str) -> str:
     """Give what stands between two marks of a page, each of which stands there once."""
     text = page.read_text(encoding="utf-8")
     _, mark, rest = text.partition(first)
-    assert mark and first not in rest, f"{page.name} has the mark {first} not exactly once"
     shown, end, _ = rest.partition(last)
+    assert mark, f"{page.name} lacks the mark {first}"
+    assert first not in rest, f"{page.name} has the mark {first} twice"
     assert end, f"{page.name} does not end what {first} begins"
     return shown
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from federation.certificates import Verify
 from federation.core import InstanceId, Lots, Millis, PublicKey, Signature, short
-from federation.crypto import KeySigner, is_signed_by
+from federation.crypto import KeySigner, Verify, is_signed_by
 from federation.protocol import World, custody
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins

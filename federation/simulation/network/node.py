@@ -10,9 +10,8 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
-from federation.certificates import Verify
 from federation.core import InstanceId, Lots, Millis
-from federation.crypto import KeySigner
+from federation.crypto import KeySigner, Verify
 from federation.protocol import Founding, World, begin, start, step
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins

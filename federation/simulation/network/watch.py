@@ -10,10 +10,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from federation.artifacts import State
-from federation.certificates import Verify
 from federation.charter import Review, Timing
 from federation.charter.presets import preset
 from federation.core import Millis
+from federation.crypto import Verify
 from federation.simulation.network.agents import Policy
 from federation.simulation.network.community import Community
 from federation.simulation.network.conduct import Conduct

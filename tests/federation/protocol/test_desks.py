@@ -128,6 +128,17 @@ def test_of_many_rivals_at_one_place_a_rotation_is_named_first() -> None:
     assert set(ids) == {recovery.id, *sorted(one.id for one in rivals)[: RIVALS - 1]}
 
 
+def test_of_many_rivals_above_a_strangers_inception_a_few_are_named() -> None:
+    town = Town.of(1, 5)
+    stranger = town.stranger(Role.AGENT)
+    rivals = [claim(stranger.fork(), f"Claim {number}") for number in range(7)]
+    town.arrive(town.world(), stranger.head, *rivals)
+    first, second = chains_from_blob(holding(town).chains)[stranger.id]
+
+    assert first == (stranger.id,)
+    assert second == tuple(sorted(one.id for one in rivals))[:RIVALS]
+
+
 def test_a_witness_names_no_more_than_the_charter_allows() -> None:
     quotas = replace(preset("test").quotas, witness_ids=64)
     town = Town.of(1, 5, quotas=quotas)

@@ -130,7 +130,7 @@ def test_an_agent_row_tells_reputation_weight_and_what_it_says_of_itself() -> No
     town.arrive(world, town.sign(1, DECLARED))
     town.in_cut(world.state.cut + 1)
 
-    assert plain(world, "agents", agent.agent)[-1] == plain_hash(encode([DECLARED, None]))
+    assert plain(world, "agents", agent.agent)[-1] == plain_hash(encode([DECLARED, None, []]))
 
 
 def test_the_digest_kept_from_cut_to_cut_is_that_of_the_state() -> None:

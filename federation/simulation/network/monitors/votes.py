@@ -21,7 +21,6 @@ from federation.certificates import (
     PartKind,
     PartsPacket,
     SignedEntry,
-    Verify,
     packet_from_bytes,
     slot_plain,
     value_plain,
@@ -29,6 +28,7 @@ from federation.certificates import (
 from federation.charter import charter_hash
 from federation.codec import encode
 from federation.core import Digest, InstanceId, PeerError, RecordId, Signature, short
+from federation.crypto import Verify
 from federation.protocol import effects as fx
 from federation.simulation.network.letters import Packet, Sent
 from federation.simulation.network.monitors.monitor import Monitor
