@@ -49,10 +49,10 @@ TRANSITIONS: Final[Mapping[tuple[State | None, Action], Row]] = {
         condition="objection, high sensitivity, sandbox, or a flag",
     ),
     (State.UNDER_REVIEW, Action.ACCEPT): Row(
-        to=State.ACTIVE, guard=guards.may_accept, condition="quorum and V ≥ τ_accept"
+        to=State.ACTIVE, guard=guards.may_accept, condition="quorum and V ≥ τ_accept, by sign, or by policy"
     ),
     (State.UNDER_REVIEW, Action.REJECT): Row(
-        to=State.RETRACTED, guard=guards.may_reject, condition="quorum and V ≤ τ_reject"
+        to=State.RETRACTED, guard=guards.may_reject, condition="quorum and V ≤ τ_reject, or by sign"
     ),
     (State.UNDER_REVIEW, Action.TIMEOUT): Row(
         to=State.RETRACTED,
@@ -63,7 +63,7 @@ TRANSITIONS: Final[Mapping[tuple[State | None, Action], Row]] = {
 
 
 def diagram() -> str:
-    """Draw the table as a Mermaid state diagram; the docs show nothing else."""
+    """Draw the table as the Mermaid state diagram that the docs show."""
     lines = ["stateDiagram-v2"]
     for (origin, action), row in TRANSITIONS.items():
         start = "[*]" if origin is None else origin.value

@@ -44,9 +44,9 @@ class Code(StrEnum):
     FORK = "FORK"
     REVOKED = "REVOKED"
     DUPLICATE = "DUPLICATE"
-    GUARD_FAILED = "GUARD_FAILED"
     NOT_PROVEN = "NOT_PROVEN"
     # Callers and charters.
+    GUARD_FAILED = "GUARD_FAILED"
     OUT_OF_RANGE = "OUT_OF_RANGE"
 
 

@@ -1,7 +1,7 @@
 """From a tally to a verdict: thresholds, shortfall, and what to say about safeguards that lacked.
 
 V ≥ τ_accept accepts, V ≤ τ_reject rejects, both compared exactly: num·10^6 against τ·den. Between
-them the round is *escalated*: to arbitration, or, while nobody may arbitrate, to the sign of the
+them the round is *escalated*: in this version nobody arbitrates, so it goes by the sign of the
 tally, where a tie rejects (paper 3.2.2, 3.2.3; design: small communities).
 """
 
