@@ -2,7 +2,7 @@
 
 Read it in the order in which a statement travels:
 
-`core`          ids, integer quantities, errors, public lots
+`core`          ids, integer quantities, errors, seeded draws
 `codec`         one byte string per value
 `crypto`        domain-separated hashes, strict Ed25519, sealed ballots, commitments
 `records`       the signed statement, the table of kinds, parsing and signing

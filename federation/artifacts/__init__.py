@@ -19,7 +19,7 @@ from federation.artifacts.guards import (
     review_reasons,
 )
 from federation.artifacts.lifecycle import apply, in_round
-from federation.artifacts.topics import concerns, covers, watches, words_of
+from federation.artifacts.topics import covers, watches
 from federation.artifacts.transitions import TRANSITIONS, Action, Row, diagram
 from federation.artifacts.verdicts import DecidedBy, Narrow, OpenedBallot, Verdict
 
@@ -40,12 +40,10 @@ __all__ = [
     "Verdict",
     "Window",
     "apply",
-    "concerns",
     "covers",
     "diagram",
     "in_round",
     "may_submit",
     "review_reasons",
     "watches",
-    "words_of",
 ]

@@ -49,7 +49,9 @@ TRANSITIONS: Final[Mapping[tuple[State | None, Action], Row]] = {
         condition="objection, high sensitivity, sandbox, or a flag",
     ),
     (State.UNDER_REVIEW, Action.ACCEPT): Row(
-        to=State.ACTIVE, guard=guards.may_accept, condition="quorum and V ≥ τ_accept, by sign, or by policy"
+        to=State.ACTIVE,
+        guard=guards.may_accept,
+        condition="quorum and V ≥ τ_accept, by sign, or by policy",
     ),
     (State.UNDER_REVIEW, Action.REJECT): Row(
         to=State.RETRACTED, guard=guards.may_reject, condition="quorum and V ≤ τ_reject, or by sign"

@@ -1,9 +1,9 @@
-"""Ids, integer quantities, errors and public lots: what every other package speaks in.
+"""Ids, integer quantities, errors and seeded draws: what every other package speaks in.
 
 `ids`         the 32-byte names of identities, records, rounds and digests
 `quantities`  Ppm, Micro, Weight, Millis: integers with their unit in the name
 `errors`      FederationError and its tree: what, why, fix, code
-`lots`        draws that anybody can recompute from a public seed
+`lots`        seeded draws for simulations and demos
 """
 
 from federation.core.errors import (
@@ -30,7 +30,7 @@ from federation.core.ids import (
     Signature,
     short,
 )
-from federation.core.lots import Lots, draw_order
+from federation.core.lots import Lots
 from federation.core.quantities import MILLION, Micro, Millis, Ppm, Weight
 
 __all__ = [
@@ -59,6 +59,5 @@ __all__ = [
     "Seed",
     "Signature",
     "Weight",
-    "draw_order",
     "short",
 ]

@@ -1,7 +1,7 @@
-"""Lots that anybody can recompute, and a seeded stream for simulations.
+"""A seeded stream of draws, for simulations and demos.
 
-A public lot orders a pool by `SHA-256(seed ‖ name)`, lowest first (design: beacon). `Lots` is a
-counter-mode stream over SHA-256: the same seed gives the same draws on every machine and Python.
+`Lots` is a counter-mode stream over SHA-256: the same seed gives the same draws on every machine
+and Python.
 """
 
 import hashlib
@@ -9,11 +9,6 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-
-
-def draw_order(seed: bytes, pool: Iterable[bytes]) -> list[bytes]:
-    """Order `pool` by SHA-256(seed ‖ name), lowest first."""
-    return sorted(pool, key=lambda name: hashlib.sha256(seed + name).digest())
 
 
 class Lots:

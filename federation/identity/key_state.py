@@ -78,11 +78,6 @@ class KeyState:
         """The current recovery digest."""
         return self.recoveries[-1]
 
-    @property
-    def disowned_after(self) -> int | None:
-        """`disown_after` of the latest rotation that named one."""
-        return self.disowned[-1][0] if self.disowned else None
-
     def is_disowned(self, seq: int) -> bool:
         """Tell whether the owner disowned its record at `seq` of this branch."""
         return any(after < seq < before for after, before in self.disowned)

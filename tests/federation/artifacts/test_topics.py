@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.artifacts import concerns, covers, watches, words_of
+from federation.artifacts import covers, watches
 from federation.records import AgentSubscribe
-from tests.builders import artifact_text
 
 PARTS = st.lists(st.sampled_from(["a", "ab", "b", "c-d"]), min_size=1, max_size=4)
 
@@ -43,7 +42,6 @@ def test_one_matching_topic_is_enough_to_watch() -> None:
 
 def test_an_offer_that_is_off_watches_nothing() -> None:
     assert not watches(offer("science", on=False), ["science"])
-    assert not concerns(offer(keywords=("water",), on=False), ["science"], frozenset({"water"}))
 
 
 def test_an_empty_offer_watches_nothing() -> None:
@@ -53,16 +51,3 @@ def test_an_empty_offer_watches_nothing() -> None:
 def test_a_keyword_watches_a_whole_part_of_a_topic() -> None:
     assert watches(offer(keywords=("Physics",)), ["science/physics"])
     assert not watches(offer(keywords=("phys",)), ["science/physics"])
-
-
-def test_a_keyword_in_the_text_notifies_without_making_a_watcher() -> None:
-    words = words_of(artifact_text())
-    wanting = offer(keywords=("WATER boils",))
-
-    assert concerns(wanting, ["science"], words)
-    assert not watches(wanting, ["science"])
-    assert not concerns(offer(keywords=("water freezes",)), ["science"], words)
-
-
-def test_a_watcher_is_notified_whatever_the_text_says() -> None:
-    assert concerns(offer("science"), ["science"], frozenset())

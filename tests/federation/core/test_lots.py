@@ -5,26 +5,10 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.core import Lots, draw_order
+from federation.core import Lots
 from tests.builders import named
 
 POOL = [named("agent", number) for number in range(5)]
-
-
-def test_a_public_lot_orders_by_the_hash_of_seed_and_name() -> None:
-    seed = named("seed")
-    tickets = [hashlib.sha256(seed + name).hexdigest() for name in draw_order(seed, POOL)]
-
-    assert tickets == sorted(tickets)
-
-
-@given(st.permutations(POOL), st.binary(max_size=32))
-def test_a_public_lot_ignores_the_order_of_its_pool(pool: list[bytes], seed: bytes) -> None:
-    assert draw_order(seed, pool) == draw_order(seed, POOL)
-
-
-def test_other_seeds_draw_other_orders() -> None:
-    assert len({tuple(draw_order(named(number), POOL)) for number in range(40)}) > 20
 
 
 def test_the_stream_is_the_hash_of_its_names_and_a_counter() -> None:

@@ -215,9 +215,8 @@ def test_disowned_stretches_end_at_their_rotation_and_add_up() -> None:
     state = after(chain)
 
     assert state.disowned == ((1, 4), (5, 7))
-    assert state.disowned_after == 5
     assert [seq for seq in range(9) if state.is_disowned(seq)] == [2, 3, 6]
-    assert after(agent()).disowned_after is None
+    assert after(agent()).disowned == ()
 
 
 def test_a_rotation_cannot_disown_itself() -> None:
