@@ -10,11 +10,10 @@ from typing import Final
 
 from federation.certificates.messages import Promise
 from federation.certificates.turn import Turn, lock_part, value_part
+from federation.charter import DOUBLINGS
 from federation.core import Millis
 
 MOST_FENCE: Final = 2**63 - 1
-DOUBLINGS: Final = 10
-"""How often a timer doubles."""
 
 
 def timer_of(fence: int, leader_timer: Millis) -> Millis:

@@ -17,7 +17,13 @@
 from federation.charter.check import check
 from federation.charter.duration import Step, WorstCase, spell, worst_case_time
 from federation.charter.findings import Finding, FindingCode, Severity
-from federation.charter.membership import Quorum, quorum_of
+from federation.charter.membership import (
+    DOUBLINGS,
+    SAFE_MEMBERS,
+    SAFE_VOTERS,
+    Quorum,
+    quorum_of,
+)
 from federation.charter.presets import PRESETS, PROTOCOL, TEST, Rules, build, preset
 from federation.charter.ranges import RangeFault, check_ranges, range_faults
 from federation.charter.realm import beacon0, charter_hash, cut0_digest, realm_id, realm_of
@@ -47,10 +53,13 @@ from federation.charter.units import (
 
 __all__ = [
     "DAY",
+    "DOUBLINGS",
     "HOUR",
     "MINUTE",
     "PRESETS",
     "PROTOCOL",
+    "SAFE_MEMBERS",
+    "SAFE_VOTERS",
     "SECOND",
     "TEST",
     "Badge",

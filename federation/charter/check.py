@@ -11,17 +11,13 @@ from typing import Final, get_args
 
 from federation.charter.duration import operators, spell, worst_case_time
 from federation.charter.findings import Finding, FindingCode, Severity, error, info, warning
-from federation.charter.membership import quorum_of
+from federation.charter.membership import SAFE_MEMBERS, SAFE_VOTERS, quorum_of
 from federation.charter.ranges import range_faults
 from federation.charter.rules import broken_rules
 from federation.charter.schema import Charter, Founder
 from federation.charter.units import Sensitivity
 from federation.core import MILLION
 
-_SAFE_MEMBERS: Final = 4
-"""Operators of instances from which one liar changes nothing and one absence stops nothing."""
-_SAFE_VOTERS: Final = 5
-"""Operators in a count below which a verdict is narrow (design: small communities)."""
 _THREE: Final = 3
 _LOST_STATE: Final = (
     "a member that lost its signed state stops the realm, which is then refounded from a snapshot "
@@ -77,7 +73,7 @@ def _times(charter: Charter) -> Iterator[Finding]:
 def _membership(charter: Charter) -> Iterator[Finding]:
     n = operators(charter)
     quorum = quorum_of(n, three=charter.timing.three)
-    report = info if n >= _SAFE_MEMBERS else warning
+    report = info if n >= SAFE_MEMBERS else warning
     # Who lost its state stays silent, and where all must sign there is nobody in its place.
     stops = f"; {_LOST_STATE}" if n > 1 and not quorum.down else ""
     yield report(
@@ -85,8 +81,8 @@ def _membership(charter: Charter) -> Iterator[Finding]:
         f"{n} operators of instances: f = {quorum.f}, q = {quorum.q}; agreement survives "
         f"{quorum.liars} liars, certificates continue with {quorum.down} down",
         why="f = (n-1)/3 rounded down, q = (n+f)/2 rounded down + 1; verdicts of fewer than "
-        f"{_SAFE_MEMBERS} operators are marked narrow{stops}",
-        fix="nothing" if n >= _SAFE_MEMBERS else f"federate with {_SAFE_MEMBERS - n} more",
+        f"{SAFE_MEMBERS} operators are marked narrow{stops}",
+        fix="nothing" if n >= SAFE_MEMBERS else f"federate with {SAFE_MEMBERS - n} more",
     )
     if n == _THREE:
         if charter.timing.three == "strict":
@@ -130,11 +126,11 @@ def _panels(charter: Charter) -> Iterator[Finding]:
             fix="name founders of more operators",
         )
     voters = min(len({voter.operator for voter in panel.voters}) for panel in panels)
-    if voters < _SAFE_VOTERS:
+    if voters < SAFE_VOTERS:
         yield warning(
             FindingCode.FEW_OPERATORS,
             f"as few as {voters} operators stand behind a count",
-            why=f"below {_SAFE_VOTERS} a verdict is marked narrow: few hands hold many votes",
+            why=f"below {SAFE_VOTERS} a verdict is marked narrow: few hands hold many votes",
             fix="name founders of more operators",
         )
 

@@ -6,15 +6,11 @@ Arbitration is not in this version, so `review.rule` adds nothing.
 """
 
 from dataclasses import dataclass
-from typing import Final
 
-from federation.charter.membership import quorum_of
+from federation.charter.membership import DOUBLINGS, quorum_of
 from federation.charter.schema import Charter
 from federation.charter.units import Sensitivity
 from federation.core import Millis
-
-_MOST_DOUBLINGS: Final = 10
-"""Fence timers double at most this often (design: certificates, rule 5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +41,7 @@ def agreement_time(charter: Charter) -> Millis:
     """Bound the time of one agreement once a quorum is connected: f leaders may lie."""
     f = quorum_of(operators(charter), three=charter.timing.three).f
     fences = range(f + 2)
-    timers = sum(charter.timing.leader_timer << min(k, _MOST_DOUBLINGS) for k in fences)
+    timers = sum(charter.timing.leader_timer << min(k, DOUBLINGS) for k in fences)
     return timers + charter.timing.grace
 
 

@@ -12,6 +12,13 @@ from federation.core import ParameterError
 
 _THREE: Final = 3
 
+SAFE_MEMBERS: Final = 4
+"""Operators of instances from which one liar changes nothing and one absence stops nothing."""
+SAFE_VOTERS: Final = 5
+"""Operators in a count below which a verdict is narrow (design: small communities)."""
+DOUBLINGS: Final = 10
+"""How often the timer of a fence doubles at most (design: certificates, rule 5)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quorum:

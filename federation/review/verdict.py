@@ -10,17 +10,12 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from federation.artifacts import DecidedBy, Narrow, Verdict
-from federation.charter import Shortfall
+from federation.charter import SAFE_MEMBERS, SAFE_VOTERS, Shortfall
 from federation.core import MILLION
 from federation.crypto import Choice
 from federation.review.pin import RoundPin, quorum_needed
 from federation.review.tally import Tally
 from federation.trust import Decision, decide
-
-_FEW_COUNTED: Final = 5
-"""Fewer operators in a count than this make its verdict narrow."""
-_FEW_MEMBERS: Final = 4
-"""Fewer operators of instances than this survive no liar together with no absence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +158,7 @@ def _narrow(pin: RoundPin, counted: Tally, by: DecidedBy, *, signed: bool) -> tu
         Narrow.RELAXED: pin.eligible.relaxed,
         Narrow.SHORTFALL: by is DecidedBy.SHORTFALL,
         Narrow.BY_SIGN: signed,
-        Narrow.FEW_OPERATORS: voted and len(counted.operators) < _FEW_COUNTED,
-        Narrow.FEW_MEMBERS: pin.member_operators < _FEW_MEMBERS,
+        Narrow.FEW_OPERATORS: voted and len(counted.operators) < SAFE_VOTERS,
+        Narrow.FEW_MEMBERS: pin.member_operators < SAFE_MEMBERS,
     }
     return tuple(reason for reason, holds in conditions.items() if holds)
