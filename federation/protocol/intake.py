@@ -5,9 +5,11 @@ accepts is stored, relayed at once and shown to its round, to the next cut, and 
 that lacked it. Nothing here decides whether a record counts.
 """
 
+from collections.abc import Mapping
+
 from federation.artifacts import may_submit
 from federation.certificates import CutSlot
-from federation.core import Code, InstanceId, PeerError, RoundId
+from federation.core import Code, InstanceId, PeerError, RecordId, RoundId
 from federation.identity import fork_proof, verify_fork
 from federation.protocol import agreement, effects, progress
 from federation.protocol.fold import is_forked, submission
@@ -85,14 +87,13 @@ def _denounce_fork(turn: Turn, record: Record) -> None:
     world = turn.world
     if record.prev is None or not world.log.is_forked(record.author):
         return
-    rivals = [
-        rival
-        for name in world.log.ids_at(record.author, record.seq)
-        if name != record.id and (rival := world.log.get(name)) and rival.prev == record.prev
-    ]
-    if not rivals:
+    beside = (world.log.get(name) for name in world.log.ids_at(record.author, record.seq))
+    rival = next(
+        (one for one in beside if one and one.id != record.id and one.prev == record.prev), None
+    )
+    if rival is None:
         return
-    proof = fork_proof(rivals[0], record)
+    proof = fork_proof(rival, record)
     if _proven_seq(world, proof) is not None and not _is_filed(world, record):
         turn.effects.append(effects.Tell(event=effects.Happening.FORK, subject=record.author))
         turn.say(proof)
@@ -112,13 +113,28 @@ def _is_filed(world: World, record: Record) -> bool:
     """
     if is_forked(world.state, record.author):
         return True
+    sound = world.sound_proofs.setdefault(record.author, {})
+    if _suffices(world, record, sound):
+        return True
+    # Only now they are read: a forker that files a thousand unsound proofs against itself must
+    # not make every rival that it signs cost a thousand verifications.
     for one in world.log.by_kind(Kind.LOG_FORK):
         body = one.body
-        if isinstance(body, LogFork) and body.author == record.author:
-            seq = None if one.id in world.state.refused else _proven_seq(world, body)
-            if seq is not None and (seq == record.seq or not progress.is_contained(world, one)):
-                return True
-    return False
+        if isinstance(body, LogFork) and body.author == record.author and one.id not in sound:
+            seq = _proven_seq(world, body)
+            if seq is not None:
+                sound[one.id] = seq
+    return _suffices(world, record, sound)
+
+
+def _suffices(world: World, record: Record, sound: Mapping[RecordId, int]) -> bool:
+    """Tell whether one of the sound proofs waits for a cut, or is of a record's own place."""
+    return any(
+        seq == record.seq
+        or ((one := world.log.get(name)) and not progress.is_contained(world, one))
+        for name, seq in sound.items()
+        if name not in world.state.refused
+    )
 
 
 def _proven_seq(world: World, proof: LogFork) -> int | None:

@@ -152,6 +152,8 @@ class World:
     """Entries of the signing journal from before a restart, for slots not yet open again."""
     pins: dict[bytes, Pinned] = field(default_factory=dict)
     """Pinned worlds of all slots that were ever open here: to answer those who come late."""
+    sound_proofs: dict[IdentityId, dict[RecordId, int]] = field(default_factory=dict)
+    """Per author the `log.fork` records found sound here, and the place that each proves."""
     denounced: set[InstanceId] = field(default_factory=set)
     """Voices whose fault this node has seen proven."""
 

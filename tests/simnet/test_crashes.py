@@ -71,7 +71,7 @@ def test_kill_between_keeping_a_lock_and_sealing_breaks_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "fewest"),
-    [(fx.StoreRecord, 12), (fx.StoreBlob, 1), (fx.StoreStart, 4), (fx.Relay, 6)],
+    [(fx.StoreRecord, 8), (fx.StoreBlob, 1), (fx.StoreStart, 4), (fx.Relay, 8)],
 )
 def test_kill_after_every_other_store_and_every_relay_breaks_nothing(
     kind: type[fx.Effect], fewest: int

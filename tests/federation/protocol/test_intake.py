@@ -34,7 +34,7 @@ from tests.federation.protocol.acts import (
     next_tick,
     refused,
 )
-from tests.federation.protocol.town import Town
+from tests.federation.protocol.town import Town, verify
 
 PEER = named("peer")
 
@@ -327,6 +327,29 @@ def test_a_forker_does_not_escape_by_an_unsound_proof_against_itself() -> None:
     assert all(isinstance(body, LogFork) and body.author == pen.id for body in bodies)
     assert refused(world, unsound) is Code.NOT_PROVEN
     assert is_forked(world, pen.id)
+
+
+def test_unsound_proofs_of_a_forker_against_itself_do_not_multiply_with_its_forks() -> None:
+    town = Town.of(1, 5)
+    world, pen = town.world(), town.pen(Role.AGENT, 0)
+    verified = 0
+
+    def counting(key: bytes, payload: bytes, signature: bytes) -> bool:
+        nonlocal verified
+        verified += 1
+        return verify(key, payload, signature)
+
+    sound = log_fork(*(claim(pen.fork(), title) for title in ("One", "Two")))
+    for number in range(60):
+        forged = msgspec.structs.replace(sound.b, signature=number.to_bytes(64, "big"))
+        pen.say(msgspec.structs.replace(sound, b=forged))
+    world.verify = counting
+    take(world, *pen.records[1:], now=town.now)
+    take(world, *(claim(pen.fork(), f"Rival {number}") for number in range(60)), now=town.now)
+
+    # Each proof is read once or twice, and each rival makes one of its own.
+    assert 60 < verified < 8 * 60
+    assert len(world.log.by_kind(Kind.LOG_FORK)) == 61
 
 
 def test_records_keep_their_bytes_through_a_world() -> None:
