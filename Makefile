@@ -47,7 +47,7 @@ test-slow: setup ## many seeds and long runs
 	HYPOTHESIS_PROFILE=slow $(BIN)/pytest -n $(WORKERS) -m slow
 
 simnet: setup ## the simulated network under many seeds: make simnet SEEDS=500, SEEDS=17-17
-	$(BIN)/pytest -n $(WORKERS) tests/simnet --seeds $(SEEDS)
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" tests/simnet --seeds $(SEEDS)
 
 coverage: setup ## branch coverage of federation/
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov --cov-branch --cov-report=term-missing:skip-covered
