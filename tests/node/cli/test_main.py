@@ -1,6 +1,7 @@
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
@@ -118,6 +119,18 @@ def test_a_reader_that_went_away_is_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.fixture
+def heard_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C reach our commands also where a shell runs the tests in the background.
+
+    Such a shell has its jobs ignore SIGINT, and a process inherits what is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_ctrl_c")
 def test_ctrl_c_stops_at_once_and_says_so() -> None:
     with subprocess.Popen(  # noqa: S603 # our own command
         command("demo --in-process --items 800"),
