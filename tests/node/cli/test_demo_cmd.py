@@ -3,24 +3,7 @@ import json
 import pytest
 
 from tests.node.cli.session import run, run_process
-
-KEYS = [
-    "instances",
-    "artifacts",
-    "decided",
-    "ambiguous",
-    "agents",
-    "records",
-    "precision",
-    "recall",
-    "accuracy",
-    "majority_accuracy",
-    "accuracy_all",
-    "majority_accuracy_all",
-    "digests",
-    "verdicts_equal",
-    "seconds",
-]
+from tests.node.demo.verdicts import KEYS
 
 
 def test_the_data_is_one_line_of_json_and_people_hear_nothing(

@@ -9,26 +9,9 @@ from node.demo.in_process import Outcome, hold
 from node.demo.realm import found_realm
 from node.demo.report import close_up, summary, tables
 from node.demo.scenario import draw
-from tests.node.demo.verdicts import judged
+from tests.node.demo.verdicts import KEYS, judged
 
 CRUX = load()
-KEYS = [
-    "instances",
-    "artifacts",
-    "decided",
-    "ambiguous",
-    "agents",
-    "records",
-    "precision",
-    "recall",
-    "accuracy",
-    "majority_accuracy",
-    "accuracy_all",
-    "majority_accuracy_all",
-    "digests",
-    "verdicts_equal",
-    "seconds",
-]
 
 
 @pytest.fixture(scope="module")

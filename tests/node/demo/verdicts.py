@@ -7,6 +7,25 @@ from node.demo.cruxeval import CruxItem
 from node.demo.metrics import Judged
 from node.demo.scenario import Question
 
+KEYS = [
+    "instances",
+    "artifacts",
+    "decided",
+    "ambiguous",
+    "agents",
+    "records",
+    "precision",
+    "recall",
+    "accuracy",
+    "majority_accuracy",
+    "accuracy_all",
+    "majority_accuracy_all",
+    "digests",
+    "verdicts_equal",
+    "seconds",
+]
+"""The keys of the demo's JSON, in their order."""
+
 
 def opened(choice: int, *, practice: bool = False, weight: int = 700_000) -> OpenedBallot:
     return OpenedBallot(
