@@ -162,7 +162,7 @@ def _is_contested(log: Log, path: list[Record], ticks: tuple[int, ...]) -> bool:
 
 
 def _forks(state: State, log: Log, fresh: list[Record]) -> set[bytes]:
-    """Bar the authors of proven forks from rounds of later cuts; tell who is new among them."""
+    """Bar the authors of proven forks from this cut's rounds on; tell who is new among them."""
     barred: set[bytes] = set()
     for record in fresh:
         if not isinstance(record.body, LogFork):

@@ -78,7 +78,7 @@ def move(turn: Turn, one: Round) -> None:
                 effects.Tell(event=effects.Happening.VERDICT, subject=one.pin.round)
             )
     elif one.phase is not came_to:
-        one.phase, one.judged = came_to, {}
+        one.phase = came_to
         turn.effects.append(
             effects.Tell(event=effects.Happening.PHASE, subject=one.pin.round, phase=came_to)
         )

@@ -12,7 +12,7 @@ from typing import Final
 from federation.artifacts import Artifact, Verdict, watches
 from federation.certificates import ListValue, Member, Phase, VoidValue
 from federation.certificates.fresh_lists import Looked
-from federation.core import Code, Digest, Millis, RecordId
+from federation.core import Digest, Millis, RecordId
 from federation.protocol.state import State, members_of
 from federation.records import Kind, Record, Reveal
 from federation.replication import Log, round_of
@@ -25,7 +25,6 @@ from federation.review import (
     listed,
     look,
     phase_of,
-    qualifies,
     round_id,
 )
 
@@ -51,10 +50,8 @@ class Round:
     """The phase that is open here; None when the round has ended."""
     verdict: Verdict | None = None
     """Its verdict, as soon as the lists decide it."""
-    judged: dict[RecordId, Code | None] = field(default_factory=dict)
-    """Qualification of the open phase's records, kept because it never changes."""
     looked: dict[tuple[Phase, RecordId], Looked] = field(default_factory=dict)
-    """The same for the agreement on each phase."""
+    """What each phase's agreement knows of a record, kept because it never changes."""
 
     def contained(self, upto: Phase) -> Finals | None:
         """Give the lists up to a phase, in the order of the plan; None while one is missing."""
@@ -85,23 +82,20 @@ class Round:
                 held = {name: record for name in names if (record := log.get(name)) is not None}
                 self.finals[phase] = final_list(value, digest, held)
 
-    def judge(self, log: Log, record: Record) -> Code | None:
-        """Tell why a record does not count in the open phase, or None if it does."""
-        if record.id not in self.judged:
-            self.judged[record.id] = qualifies(self.pin, self.finals, record, earlier(log, record))
-        return self.judged[record.id]
-
     def qualified(self, log: Log) -> list[Record]:
         """List the held records that count in the open phase, by id."""
-        if self.phase is None:
+        phase = self.phase
+        if phase is None:
             return []
-        wanted = course(self.pin, self.finals).after.get(self.phase)
+        wanted = course(self.pin, self.finals).after.get(phase)
         return sorted(
             (
                 record
                 for records in log.by_round(self.pin.round).values()
                 for record in records
-                if getattr(record.body, "after", None) == wanted and self.judge(log, record) is None
+                if getattr(record.body, "after", None) == wanted
+                and (seen := self.look(log, record.id, phase)) is not None
+                and seen.qualifies
             ),
             key=lambda record: record.id,
         )

@@ -9,7 +9,7 @@ from federation.core import Code
 from federation.protocol import Round, World
 from federation.protocol.rounds import earlier, opened_nonces
 from federation.records import AgentSubscribe, Reveal, Role
-from federation.review import round_id
+from federation.review import qualifies, round_id
 from tests.builders import Chain, argue, commit, named
 from tests.federation.protocol.acts import VOTES, claim, fork, is_forked, next_cut, next_tick
 from tests.federation.protocol.town import Town
@@ -110,7 +110,7 @@ def test_only_records_of_the_open_phase_count_in_it() -> None:
     town.arrive(world, early, late)
 
     assert one.qualified(world.log) == [good]
-    assert one.judge(world.log, early) is Code.NOT_IN_PHASE
+    assert qualifies(one.pin, one.finals, early, earlier(world.log, early)) is Code.NOT_IN_PHASE
     one.phase = None
     assert one.qualified(world.log) == []
 
@@ -125,7 +125,9 @@ def test_a_second_commitment_does_not_count_and_does_not_hurt_the_first() -> Non
     town.arrive(world, second)
 
     assert one.qualified(world.log) == [first]
-    assert one.judge(world.log, second) is Code.ALREADY_COMMITTED
+    assert qualifies(one.pin, one.finals, second, earlier(world.log, second)) is (
+        Code.ALREADY_COMMITTED
+    )
 
 
 def test_a_look_at_a_record_says_who_where_and_whether_it_counts() -> None:
