@@ -217,7 +217,7 @@ def test_a_fence_that_is_raised_to_two_to_the_31_moves_nobody(place: int) -> Non
 
 
 @PLACES
-def test_a_witness_with_1024_invented_ids_adds_nothing_and_delays_nobody(place: int) -> None:
+def test_a_witness_full_of_invented_ids_adds_nothing_and_delays_nobody(place: int) -> None:
     conduct = InventedIds()
     network, _ = with_liar(conduct, place=place)
 
