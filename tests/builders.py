@@ -40,7 +40,6 @@ from federation.crypto import (
     digest,
     plain_hash,
     public_key,
-    seal,
     sign,
 )
 from federation.records import (
@@ -380,7 +379,7 @@ def commit(
         commitment=commitment(
             realm=realm, round_id=round_id, voter=voter.id, ballot=vote, nonce=nonce
         ),
-        sealed=seal(vote, nonce, key=voter.signer.ballot_key(realm, round_id), salt=nonce[:24]),
+        sealed=voter.signer.seal(realm, round_id, vote, nonce=nonce, salt=nonce[:24]),
     )
 
 

@@ -1,7 +1,7 @@
 """Hashes under a domain, strict Ed25519, sealed ballots and commitments.
 
 `hashing`     `digest(domain, …)`: every hash of the protocol names what it is a hash of
-`signatures`  sign, verify (PyNaCl only: libraries disagree on odd signatures), Signer
+`signatures`  sign, verify (PyNaCl only: libraries disagree on odd signatures), the signers
 `ballots`     the ballot, its commitment, and the sealed copy that only its key can open
 """
 
@@ -18,9 +18,11 @@ from federation.crypto.ballots import (
 )
 from federation.crypto.hashing import Domain, digest, plain_hash
 from federation.crypto.signatures import (
+    BallotSigner,
     KeySigner,
     Signer,
     Verify,
+    ballot_key,
     is_signed_by,
     keyed_hash,
     public_key,
@@ -30,6 +32,7 @@ from federation.crypto.signatures import (
 __all__ = [
     "SEALED_BYTES",
     "Ballot",
+    "BallotSigner",
     "Basis",
     "Choice",
     "Domain",
@@ -37,6 +40,7 @@ __all__ = [
     "Reason",
     "Signer",
     "Verify",
+    "ballot_key",
     "commitment",
     "digest",
     "is_signed_by",

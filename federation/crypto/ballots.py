@@ -96,7 +96,7 @@ def commitment(
 def seal(ballot: Ballot, nonce: bytes, *, key: bytes, salt: bytes) -> bytes:
     """Encrypt ballot and nonce, padded to 512 bytes: 552 bytes that tell nothing of the vote.
 
-    `key` is `KeySigner.ballot_key`, `salt` 24 random bytes.
+    `key` is `ballot_key` of voter and round, `salt` 24 random bytes.
     """
     plain = encode(_Padded(ballot=ballot, nonce=nonce))
     padded = len(plain).to_bytes(2, "big") + plain + bytes(_PADDED - 2 - len(plain))

@@ -32,7 +32,7 @@ def digest(domain: Domain, *parts: bytes) -> Digest:
 
     Callers join only fixed-length parts and at most one part of free length, at the end.
     """
-    return hashlib.sha256(domain.value + b"".join(parts)).digest()
+    return hashlib.sha256(b"".join((domain, *parts))).digest()
 
 
 def plain_hash(content: bytes) -> Digest:

@@ -17,6 +17,7 @@ from nacl.bindings import (
 from nacl.exceptions import BadSignatureError
 
 from federation.core import Digest, PublicKey, Realm, RoundId, Seed, Signature
+from federation.crypto.ballots import Ballot, open_sealed, seal
 
 _SIGN_BYTES: Final = 64
 
@@ -41,8 +42,26 @@ class Signer(Protocol):
         ...
 
 
+class BallotSigner(Signer, Protocol):
+    """What one key of a voter can do: it also seals and opens its own ballots.
+
+    Instances never vote, so they make do with a `Signer`. The key of a sealed ballot stays inside:
+    who can ask for a ballot of one round cannot open the ballots of all.
+    """
+
+    def seal(
+        self, realm: Realm, round_id: RoundId, ballot: Ballot, *, nonce: bytes, salt: bytes
+    ) -> bytes:
+        """Encrypt a ballot and its nonce for this key only; `salt` is 24 random bytes."""
+        ...
+
+    def open(self, realm: Realm, round_id: RoundId, sealed: bytes) -> tuple[Ballot, bytes]:
+        """Give ballot and nonce of what this key sealed in this round; CallerError if it did not."""
+        ...
+
+
 class KeySigner:
-    """A signer over a seed in memory."""
+    """A signer over a seed in memory; a `BallotSigner`."""
 
     __slots__ = ("_secret", "_seed", "public")
 
@@ -59,9 +78,20 @@ class KeySigner:
         """BLAKE2b(key = seed, "folkmoot/1/beacon" ‖ realm ‖ cut as 8 bytes) (design: beacon)."""
         return keyed_hash(self._seed, b"folkmoot/1/beacon" + realm + cut.to_bytes(8, "big"))
 
-    def ballot_key(self, realm: Realm, round_id: RoundId) -> bytes:
-        """Give the key that seals this voter's ballot of a round (design: commit)."""
-        return keyed_hash(self._seed, b"folkmoot/1/ballot" + realm + round_id)
+    def seal(
+        self, realm: Realm, round_id: RoundId, ballot: Ballot, *, nonce: bytes, salt: bytes
+    ) -> bytes:
+        """Encrypt a ballot and its nonce under the key of this voter and round; 552 bytes."""
+        return seal(ballot, nonce, key=ballot_key(self._seed, realm, round_id), salt=salt)
+
+    def open(self, realm: Realm, round_id: RoundId, sealed: bytes) -> tuple[Ballot, bytes]:
+        """Give ballot and nonce; raises CallerError unless this key sealed them in this round."""
+        return open_sealed(sealed, key=ballot_key(self._seed, realm, round_id))
+
+
+def ballot_key(seed: Seed, realm: Realm, round_id: RoundId) -> bytes:
+    """BLAKE2b(key = seed, "folkmoot/1/ballot" ‖ realm ‖ round): seals a ballot (design: commit)."""
+    return keyed_hash(seed, b"folkmoot/1/ballot" + realm + round_id)
 
 
 def keyed_hash(key: bytes, content: bytes) -> Digest:

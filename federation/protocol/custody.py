@@ -22,7 +22,7 @@ from federation.core import (
     RoundId,
     short,
 )
-from federation.crypto import Ballot, KeySigner, Reason, commitment, open_sealed, seal
+from federation.crypto import Ballot, BallotSigner, Reason, commitment
 from federation.identity import KeyState, signing_key
 from federation.protocol.judge import Fate, Judgement, judge
 from federation.protocol.rounds import Round
@@ -70,10 +70,10 @@ class Keyring:
     """An agent and the keys that sign for it, by key_index; the last is current."""
 
     agent: AgentId
-    keys: tuple[KeySigner, ...]
+    keys: tuple[BallotSigner, ...]
 
     @property
-    def current(self) -> KeySigner:
+    def current(self) -> BallotSigner:
         """The key that signs now."""
         return self.keys[-1]
 
@@ -173,12 +173,11 @@ def cast(
     committed = commitment(
         realm=world.realm, round_id=round_id, voter=keyring.agent, ballot=ballot, nonce=nonce
     )
-    key = keyring.current.ballot_key(world.realm, round_id)
     body = Commit(
         round=round_id,
         after=_after(one, phase),
         commitment=committed,
-        sealed=seal(ballot, nonce, key=key, salt=salt),
+        sealed=keyring.current.seal(world.realm, round_id, ballot, nonce=nonce, salt=salt),
     )
     return author(world, keyring, body, now=now)
 
@@ -215,8 +214,7 @@ def reveal(world: World, keyring: Keyring, round_id: RoundId, *, now: Millis) ->
             fix="unlock the key that signed the commitment",
             code=Code.COMMITMENT_MISMATCH,
         )
-    key = keyring.keys[index].ballot_key(world.realm, round_id)
-    ballot, nonce = open_sealed(listed.body.sealed, key=key)
+    ballot, nonce = keyring.keys[index].open(world.realm, round_id, listed.body.sealed)
     body = Reveal(round=round_id, after=after, ballot=ballot, nonce=nonce)
     return author(world, keyring, body, now=now)
 

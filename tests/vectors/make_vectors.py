@@ -16,10 +16,10 @@ from federation.core import Realm, Seed
 from federation.crypto import (
     Choice,
     KeySigner,
+    ballot_key,
     commitment,
     is_signed_by,
     public_key,
-    seal,
 )
 from federation.records import Kind, Record, Revoke, bind_text, cid, did_key, text_id, wire
 from tests.vectors import key_log_vectors, make_agreement_vectors, odd_signatures
@@ -92,7 +92,6 @@ def commitment_vectors() -> Json:
         msgspec.structs.replace(BALLOT, choice=Choice.ABSTAIN, evidence=(), arguments=()),
     ]
     signer = KeySigner(fixed("seed"))
-    ballot_key = signer.ballot_key(REALM, ROUND)
     salt = fixed("salt")[:24]
     return {
         "realm": REALM.hex(),
@@ -121,9 +120,9 @@ def commitment_vectors() -> Json:
         ],
         "sealed": {
             "seed": fixed("seed").hex(),
-            "ballot_key": ballot_key.hex(),
+            "ballot_key": ballot_key(fixed("seed"), REALM, ROUND).hex(),
             "salt": salt.hex(),
-            "sealed": seal(BALLOT, fixed("nonce"), key=ballot_key, salt=salt).hex(),
+            "sealed": signer.seal(REALM, ROUND, BALLOT, nonce=fixed("nonce"), salt=salt).hex(),
         },
         "beacon_secrets": [
             {"cut": cut, "secret": signer.secret(REALM, cut).hex()} for cut in (0, 1, 2**40)

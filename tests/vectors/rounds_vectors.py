@@ -8,7 +8,7 @@ from federation.artifacts import Verdict
 from federation.certificates import VOID, ListValue, Phase, RoundSlot, value_digest
 from federation.charter import Charter, Review, TopicClass, Trust, build, preset
 from federation.core import AgentId, Digest
-from federation.crypto import Ballot, Basis, KeySigner, Reason, commitment, seal
+from federation.crypto import Ballot, Basis, KeySigner, Reason, commitment
 from federation.records import Commit, ObjectTo, Record, Reveal, sign_record, wire
 from federation.review import (
     AgentView,
@@ -197,12 +197,13 @@ class Worked:
 
     def _commit(self, index: int, phase: Phase) -> Record:
         nonce = self._nonce(index)
-        key = self._signer(index).ballot_key(REALM, self.round)
         body = Commit(
             round=self.round,
             after=self._named(phase),
             commitment=self._commitment(index),
-            sealed=seal(self.ballot(index), nonce, key=key, salt=nonce[:24]),
+            sealed=self._signer(index).seal(
+                REALM, self.round, self.ballot(index), nonce=nonce, salt=nonce[:24]
+            ),
         )
         return self._sign(index, 5, body)
 

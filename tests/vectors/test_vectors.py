@@ -14,12 +14,11 @@ from federation.core import Code, IdentityId, PeerError, PublicKey, Realm, Refus
 from federation.crypto import (
     Ballot,
     KeySigner,
+    ballot_key,
     commitment,
     is_signed_by,
-    open_sealed,
     opens,
     public_key,
-    seal,
 )
 from federation.identity import (
     KeyState,
@@ -223,15 +222,15 @@ def test_both_readings_open_a_sealed_ballot_and_derive_its_key() -> None:
     row = cast("Row", file["sealed"])
     realm, round_id, nonce = (unhex(file, field) for field in ("realm", "round", "nonce"))
     sealed, seed = unhex(row, "sealed"), unhex(row, "seed")
-    key = KeySigner(seed).ballot_key(realm, round_id)
-    ballot, opened_nonce = open_sealed(sealed, key=key)
+    signer, key = KeySigner(seed), ballot_key(seed, realm, round_id)
+    ballot, opened_nonce = signer.open(realm, round_id, sealed)
     plain = second.read_canonical(unhex(cast("list[Row]", file["ballots"])[0], "ballot"))
 
     assert key.hex() == second.ballot_key(seed, realm, round_id).hex() == row["ballot_key"]
     assert second.open_sealed(sealed, key) == (plain, nonce)
     assert second.open_sealed(sealed, bytes(32)) is None
     assert (encode(ballot), opened_nonce) == (encode(plain), nonce)
-    assert seal(ballot, nonce, key=key, salt=unhex(row, "salt")) == sealed
+    assert signer.seal(realm, round_id, ballot, nonce=nonce, salt=unhex(row, "salt")) == sealed
 
 
 def test_both_readings_derive_the_same_beacon_secrets() -> None:

@@ -17,7 +17,6 @@ from federation.crypto import (
     commitment,
     digest,
     public_key,
-    seal,
     sign,
 )
 from federation.records import (
@@ -90,7 +89,6 @@ def key_digest(seed: Seed) -> bytes:
 
 def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
     """Give for every kind a body with all fields set, and its text."""
-    voter_key = KeySigner(fixed("seed")).ballot_key(REALM, ROUND)
     committed = commitment(
         realm=REALM, round_id=ROUND, voter=VOTER, ballot=BALLOT, nonce=fixed("nonce")
     )
@@ -202,7 +200,9 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
                 round=ROUND,
                 after=fixed("deliberate certificate"),
                 commitment=committed,
-                sealed=seal(BALLOT, fixed("nonce"), key=voter_key, salt=fixed("salt")[:24]),
+                sealed=KeySigner(fixed("seed")).seal(
+                    REALM, ROUND, BALLOT, nonce=fixed("nonce"), salt=fixed("salt")[:24]
+                ),
             ),
             None,
         ),

@@ -9,7 +9,7 @@ from federation.core import CallerError, Code
 from federation.crypto import (
     SEALED_BYTES,
     Ballot,
-    KeySigner,
+    ballot_key,
     commitment,
     open_sealed,
     opens,
@@ -22,7 +22,7 @@ ROUND = named("round")
 VOTER = named("voter")
 NONCE = named("nonce")
 SALT = named("salt")[:24]
-KEY = KeySigner(named("seed")).ballot_key(REALM, ROUND)
+KEY = ballot_key(named("seed"), REALM, ROUND)
 
 
 def committed(vote: Ballot, nonce: bytes = NONCE) -> bytes:
@@ -76,7 +76,7 @@ def test_a_damaged_sealed_ballot_does_not_open(data: st.DataObject) -> None:
 
 
 def test_another_key_does_not_open_a_sealed_ballot() -> None:
-    other = KeySigner(named("seed")).ballot_key(REALM, named("another round"))
+    other = ballot_key(named("seed"), REALM, named("another round"))
     with pytest.raises(CallerError) as refused:
         open_sealed(seal(ballot(), NONCE, key=KEY, salt=SALT), key=other)
 

@@ -5,10 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
-from federation.crypto import KeySigner, Signer, is_signed_by, public_key, sign
+from federation.core import CallerError, Code
+from federation.crypto import (
+    BallotSigner,
+    KeySigner,
+    Signer,
+    ballot_key,
+    is_signed_by,
+    open_sealed,
+    public_key,
+    sign,
+)
 from federation.crypto.signatures import keyed_hash
 from tests import strategies
-from tests.builders import OTHER_REALM, REALM, named
+from tests.builders import OTHER_REALM, REALM, ballot, named
 
 SEED = named("seed")
 ROUND = named("round")
@@ -54,7 +64,7 @@ def test_secrets_of_cuts_differ_by_realm_cut_and_key() -> None:
         signer.secret(REALM, 2),
         signer.secret(OTHER_REALM, 1),
         KeySigner(named("another seed")).secret(REALM, 1),
-        signer.ballot_key(REALM, bytes(24) + (1).to_bytes(8, "big")),
+        ballot_key(SEED, REALM, bytes(24) + (1).to_bytes(8, "big")),
     ]
 
     assert len(set(secrets)) == len(secrets)
@@ -65,12 +75,37 @@ def test_secrets_of_cuts_differ_by_realm_cut_and_key() -> None:
 
 
 def test_ballot_keys_differ_by_realm_round_and_key() -> None:
-    signer = KeySigner(SEED)
     keys = {
-        signer.ballot_key(REALM, ROUND),
-        signer.ballot_key(REALM, named("another round")),
-        signer.ballot_key(OTHER_REALM, ROUND),
-        KeySigner(named("another seed")).ballot_key(REALM, ROUND),
+        ballot_key(SEED, REALM, ROUND),
+        ballot_key(SEED, REALM, named("another round")),
+        ballot_key(SEED, OTHER_REALM, ROUND),
+        ballot_key(named("another seed"), REALM, ROUND),
     }
 
     assert len(keys) == 4
+
+
+def test_a_ballot_opens_with_the_key_realm_and_round_that_sealed_it_and_no_other() -> None:
+    signer: BallotSigner = KeySigner(SEED)
+    vote, nonce, salt = ballot(), named("nonce"), named("salt")[:24]
+    sealed = signer.seal(REALM, ROUND, vote, nonce=nonce, salt=salt)
+
+    assert signer.open(REALM, ROUND, sealed) == (vote, nonce)
+    assert open_sealed(sealed, key=ballot_key(SEED, REALM, ROUND)) == (vote, nonce)
+
+    others: list[tuple[BallotSigner, bytes, bytes]] = [
+        (KeySigner(named("another seed")), REALM, ROUND),
+        (signer, OTHER_REALM, ROUND),
+        (signer, REALM, named("another round")),
+    ]
+    for other, realm, round_id in others:
+        with pytest.raises(CallerError) as refused:
+            other.open(realm, round_id, sealed)
+
+        assert refused.value.code is Code.COMMITMENT_MISMATCH
+
+
+def test_a_signer_offers_to_sign_seal_open_and_tell_secrets_and_nothing_else() -> None:
+    offered = {name for name in dir(KeySigner) if not name.startswith("_")}
+
+    assert offered == {"public", "sign", "secret", "seal", "open"}

@@ -20,7 +20,6 @@ from federation.crypto import (
     digest,
     plain_hash,
     public_key,
-    seal,
 )
 from federation.protocol import Keys, World
 from federation.protocol import inputs as ins
@@ -107,9 +106,7 @@ class LateVoter(_Bad):
             commitment=commitment(
                 realm=world.realm, round_id=name, voter=self._agent, ballot=copied, nonce=nonce
             ),
-            sealed=seal(
-                copied, nonce, key=self._signer.ballot_key(world.realm, name), salt=bytes(24)
-            ),
+            sealed=self._signer.seal(world.realm, name, copied, nonce=nonce, salt=bytes(24)),
         )
         self.said = _after(world, self._agent, heads[0], body, self._signer)
         for peer in node.peers:

@@ -26,7 +26,6 @@ from federation.certificates import (
     packet_from_bytes,
     part_address,
     signing_payload,
-    slot_key,
     value_bytes,
 )
 from federation.core import Digest, InstanceId, PeerError, PublicKey, Signature
@@ -134,7 +133,7 @@ def spoken_in(node: "SimNode", packet: Packet) -> Spoken | None:
         return None
     try:
         routed = packet_from_bytes(packet.packet)
-        pinned = node.world.pins.get(slot_key(routed.slot))
+        pinned = node.world.pinned(routed.slot)
         if pinned is None or not isinstance(routed.packet, MessagePacket):
             return None
         heard = hear(routed.packet.raw, routed.packet.signature, pinned, verify=_unseen)
