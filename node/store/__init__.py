@@ -1,0 +1,30 @@
+"""What a node keeps on disk: one SQLite database, written by one task.
+
+`store`       the door: write, load, and read on
+`writes`      what can be written, and the rows that become of it
+`schema`      the tables, as numbered steps
+`migrations`  a database of an earlier version is brought forward, any other refused
+`bridge`      from trio to the asyncio loop on which aiosqlite runs, and back
+`engine`      the asyncio side: connections, settings, opening and closing
+`writer`      group commit: the one task that writes
+`readers`     read-only connections; a read is one query
+`wal`         keeps the write-ahead log short while others read
+`loading`     rows become values again
+`audit`       whether a store is what was written, for `folkmoot doctor`
+`failures`    SQLite's errors in words
+"""
+
+from node.store.loading import Counts, Loaded, SnapshotHead
+from node.store.store import Store, open_store
+from node.store.writes import SaveEvent, SaveSnapshot, Write
+
+__all__ = [
+    "Counts",
+    "Loaded",
+    "SaveEvent",
+    "SaveSnapshot",
+    "SnapshotHead",
+    "Store",
+    "Write",
+    "open_store",
+]

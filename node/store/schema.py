@@ -1,0 +1,137 @@
+"""The tables of a store, as numbered steps that only go forward.
+
+Step n brings a database from `user_version` n-1 to n. A step that was released is never edited:
+what has to change is a further step. The rules that must hold whatever code writes here stand in
+the schema itself: types (STRICT), lengths (CHECK), one content per counter (UNIQUE), and how much
+of what ages is kept (triggers).
+
+A table whose rows are large keeps its rowid and has its key in an index beside it: rows are then
+appended in the order in which they came, and a random key touches only the slim index. A table of
+slim rows is WITHOUT ROWID: its key is its only tree.
+"""
+
+from typing import Final
+
+APPLICATION: Final = 0x464D4F54
+"""`application_id` of every store: "FMOT". A file with another one is not ours to touch."""
+
+EVENTS_KEPT: Final = 100_000
+"""Newest events that stay."""
+CONTENTS_KEPT: Final = 64
+"""Newest snapshots that keep their content; the digests of all stay."""
+
+# Nothing asks for the records of one author or kind yet, and every further index would cost each
+# record one more random page; author, seq, kind and prev are columns for people and the audit.
+_RECORDS: Final = """
+CREATE TABLE records (
+    arrival INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 32),
+    author BLOB NOT NULL CHECK (length(author) = 32),
+    seq INTEGER NOT NULL CHECK (seq >= 0),
+    kind TEXT NOT NULL,
+    prev BLOB CHECK (length(prev) = 32),
+    raw BLOB NOT NULL
+) STRICT
+"""
+# Apart from the records, so that a takedown removes words and touches nothing that is signed.
+_TEXTS: Final = """
+CREATE TABLE texts (
+    number INTEGER PRIMARY KEY,
+    record BLOB NOT NULL UNIQUE CHECK (length(record) = 32),
+    content BLOB NOT NULL
+) STRICT
+"""
+_BLOBS: Final = """
+CREATE TABLE blobs (
+    number INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    content BLOB NOT NULL
+) STRICT
+"""
+# `hash` names the entry, so that writing it again changes nothing; `number` is the order in which
+# entries were written, which is the order in which a restart must read them.
+_JOURNAL: Final = """
+CREATE TABLE journal (
+    number INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    slot BLOB NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('signed', 'lock', 'certificate')),
+    counter INTEGER CHECK ((counter IS NULL) = (kind != 'signed')),
+    raw BLOB NOT NULL
+) STRICT
+"""
+# The last guard against signing two things under one counter, which the others would rightly take
+# for a lie: such a write fails, and nothing that was to follow it leaves the node.
+_COUNTERS: Final = "CREATE UNIQUE INDEX journal_counter ON journal (counter)"
+_STARTS: Final = """
+CREATE TABLE starts (
+    slot BLOB PRIMARY KEY,
+    at INTEGER NOT NULL CHECK (at >= 0)
+) STRICT, WITHOUT ROWID
+"""
+_SNAPSHOTS: Final = """
+CREATE TABLE snapshots (
+    cut INTEGER PRIMARY KEY CHECK (cut >= 0),
+    tick INTEGER NOT NULL CHECK (tick >= 0),
+    digest BLOB NOT NULL CHECK (length(digest) = 32),
+    world_digest BLOB NOT NULL CHECK (length(world_digest) = 32)
+) STRICT
+"""
+_CONTENTS: Final = """
+CREATE TABLE snapshot_contents (
+    cut INTEGER PRIMARY KEY,
+    content BLOB NOT NULL
+) STRICT
+"""
+_KEEP_CONTENTS: Final = f"""
+CREATE TRIGGER snapshot_contents_kept AFTER INSERT ON snapshot_contents BEGIN
+    DELETE FROM snapshot_contents WHERE cut <= (
+        SELECT cut FROM snapshot_contents ORDER BY cut DESC LIMIT 1 OFFSET {CONTENTS_KEPT}
+    );
+END
+"""  # noqa: S608 # a constant of ours
+_EVENTS: Final = """
+CREATE TABLE events (
+    cursor INTEGER PRIMARY KEY CHECK (cursor >= 0),
+    at INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    subject BLOB NOT NULL,
+    phase TEXT
+) STRICT
+"""
+_KEEP_EVENTS: Final = f"""
+CREATE TRIGGER events_kept AFTER INSERT ON events BEGIN
+    DELETE FROM events WHERE cursor <= new.cursor - {EVENTS_KEPT};
+END
+"""  # noqa: S608 # a constant of ours
+_META: Final = """
+CREATE TABLE meta (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    realm BLOB NOT NULL CHECK (length(realm) = 32),
+    silent_until INTEGER NOT NULL DEFAULT -1,
+    boot_id TEXT,
+    clock_offset INTEGER,
+    clock_last INTEGER
+) STRICT
+"""
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        _RECORDS,
+        _TEXTS,
+        _BLOBS,
+        _JOURNAL,
+        _COUNTERS,
+        _STARTS,
+        _SNAPSHOTS,
+        _CONTENTS,
+        _KEEP_CONTENTS,
+        _EVENTS,
+        _KEEP_EVENTS,
+        _META,
+    ),
+)
+"""Step n stands at place n-1."""
+
+VERSION: Final = len(MIGRATIONS)
+"""The version that this code reads and writes."""

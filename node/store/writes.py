@@ -1,0 +1,182 @@
+"""What can be written, and the rows that become of it.
+
+A write is turned into rows by its caller, before it is queued: what cannot be a row fails there
+and troubles nobody else. Every statement is idempotent, so a caller that was cancelled and does
+not know the outcome may simply write again.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeAlias, assert_never
+
+from federation.certificates import (
+    JournalEntry,
+    LockEntry,
+    SignedEntry,
+    blob_hash,
+    entry_bytes,
+    peek_slot,
+    slot_key,
+)
+from federation.codec import encode
+from federation.core import Digest, Millis
+from federation.crypto import plain_hash
+from federation.protocol import effects as fx
+from node.base.clock import ClockState
+
+Cell: TypeAlias = bytes | int | str | None
+Row: TypeAlias = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveSnapshot:
+    """Keep the world at a cut; a later one of the same cut replaces it."""
+
+    cut: int
+    tick: int
+    digest: Digest
+    """Of the cut."""
+    world_digest: Digest
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveEvent:
+    """Keep what was told, for those who read on from a cursor."""
+
+    cursor: int
+    at: Millis
+    """Unix time in ms, for people."""
+    event: str
+    subject: bytes
+    phase: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveClock:
+    """Keep how this instance's clock counts."""
+
+    state: ClockState
+
+
+Write: TypeAlias = (
+    fx.StoreRecord
+    | fx.StoreBlob
+    | fx.StoreJournal
+    | fx.StoreStart
+    | fx.StoreSilence
+    | SaveSnapshot
+    | SaveEvent
+    | SaveClock
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One way of writing rows; the SQL can take several rows at once if there is a `tail`."""
+
+    head: str
+    width: int = 0
+    """Cells of a row."""
+    tail: str | None = None
+    """What follows the rows; None: the statement takes one row and `head` is all of it."""
+
+    def sql(self, rows: int) -> str:
+        """Give the text of the statement for so many rows, which needs a `tail`."""
+        row = f"({', '.join('?' * self.width)})"
+        return f"{self.head} VALUES {', '.join([row] * rows)} {self.tail}"
+
+
+RECORDS: Final = Statement(
+    "INSERT INTO records (id, author, seq, kind, prev, raw)", 6, "ON CONFLICT (id) DO NOTHING"
+)
+TEXTS: Final = Statement(
+    "INSERT INTO texts (record, content)", 2, "ON CONFLICT (record) DO NOTHING"
+)
+BLOBS: Final = Statement("INSERT INTO blobs (hash, content)", 2, "ON CONFLICT (hash) DO NOTHING")
+JOURNAL: Final = Statement(
+    "INSERT INTO journal (hash, slot, kind, counter, raw)", 5, "ON CONFLICT (hash) DO NOTHING"
+)
+STARTS: Final = Statement(
+    "INSERT INTO starts (slot, at)", 2, "ON CONFLICT (slot) DO UPDATE SET at = excluded.at"
+)
+# Never shorter than it was, in whatever order retries arrive: silence protects from lying.
+SILENCE: Final = Statement("UPDATE meta SET silent_until = max(silent_until, ?)")
+SNAPSHOTS: Final = Statement(
+    "INSERT INTO snapshots (cut, tick, digest, world_digest)",
+    4,
+    "ON CONFLICT (cut) DO UPDATE SET tick = excluded.tick, digest = excluded.digest,"
+    " world_digest = excluded.world_digest",
+)
+CONTENTS: Final = Statement(
+    "INSERT INTO snapshot_contents (cut, content)",
+    2,
+    "ON CONFLICT (cut) DO UPDATE SET content = excluded.content",
+)
+EVENTS: Final = Statement(
+    "INSERT INTO events (cursor, at, event, subject, phase)", 5, "ON CONFLICT (cursor) DO NOTHING"
+)
+CLOCK: Final = Statement("UPDATE meta SET boot_id = ?, clock_offset = ?, clock_last = ?")
+TICK: Final = Statement("UPDATE meta SET clock_last = ?1 WHERE clock_last < ?1")
+
+Rows: TypeAlias = dict[Statement, list[Row]]
+
+
+def rows_of(writes: Iterable[Write]) -> tuple[Rows, int]:
+    """Turn writes into rows by statement, in order; also give about how many bytes they hold.
+
+    Raises PeerError if a journal entry is not one.
+    """
+    rows: Rows = {}
+    size = 0
+    for write in writes:
+        match write:
+            case fx.StoreRecord(record=record):
+                raw = encode([record.statement_raw, record.body_raw, None, record.signature])
+                size += len(raw)
+                rows.setdefault(RECORDS, []).append(
+                    (record.id, record.author, record.seq, record.kind, record.prev, raw)
+                )
+                if record.text_raw is not None:
+                    size += len(record.text_raw)
+                    rows.setdefault(TEXTS, []).append((record.id, record.text_raw))
+            case fx.StoreBlob(content=content):
+                size += len(content)
+                rows.setdefault(BLOBS, []).append((blob_hash(content), content))
+            case fx.StoreJournal(entry=entry):
+                row = journal_row(entry)
+                size += len(row[-1])
+                rows.setdefault(JOURNAL, []).append(row)
+            case fx.StoreStart(slot=slot, at=at):
+                rows.setdefault(STARTS, []).append((slot, at))
+            case fx.StoreSilence(until=until):
+                rows.setdefault(SILENCE, []).append((until,))
+            case SaveSnapshot():
+                size += len(write.content)
+                rows.setdefault(SNAPSHOTS, []).append(
+                    (write.cut, write.tick, write.digest, write.world_digest)
+                )
+                rows.setdefault(CONTENTS, []).append((write.cut, write.content))
+            case SaveEvent():
+                rows.setdefault(EVENTS, []).append(
+                    (write.cursor, write.at, write.event, write.subject, write.phase)
+                )
+            case SaveClock(state=state):
+                rows.setdefault(CLOCK, []).append((state.boot_id, state.offset, state.last))
+            case _:
+                assert_never(write)
+    return rows, size
+
+
+def journal_row(entry: JournalEntry) -> tuple[bytes, bytes, str, int | None, bytes]:
+    """Give the row of an entry: hash, slot, kind, counter, bytes; raises PeerError if it is none."""
+    counter: int | None = None
+    match entry:
+        case SignedEntry():
+            kind, counter = "signed", peek_slot(entry.raw)[4]
+        case LockEntry():
+            kind = "lock"
+        case _:
+            kind = "certificate"
+    raw = entry_bytes(entry)
+    return plain_hash(raw), slot_key(entry.slot), kind, counter, raw
