@@ -1,0 +1,27 @@
+"""Queries: what a node knows, as pure functions of its world, for API, CLI and status page.
+
+Every answer is a frozen struct that encodes to JSON as it stands: ids in hex with a CID beside
+those of records, enumerations as their words, durations in ms. Nothing here changes a world, reads
+a clock or looks into a sealed ballot: before `decide` is final here, no answer depends on a vote.
+
+`names`      full ids, CIDs and prefixes, to what they stand for
+`windows`    how long a window lasts here, and until when to hand in a record
+`verdicts`   verdicts with their tally, rule and narrow reasons; opened ballots
+`texts`      what people read of an artifact, if it is still held
+`waits`      what an agreement waits for: time, records, or whose signature
+`timeline`   which cut contains a record, and its tick
+`certified`  certificates of a round: fence, digest, seals, voices
+`arguments`  arguments with their words
+`acts`       in which rounds an agent may act now
+`rounds`     one round, and those that are open
+`artifacts`  artifacts, and proposals that wait for a cut
+`why`        what an artifact or a round waits for, or why it ended as it did
+`history`    the story of an artifact
+`agents`     standing of agents
+`charters`   the charter in force
+`realm`      realm, charter, members, and the overview of the status page
+"""
+
+from node.queries import agents, artifacts, history, names, realm, rounds, why
+
+__all__ = ["agents", "artifacts", "history", "names", "realm", "rounds", "why"]

@@ -1,0 +1,240 @@
+"""Standing of agents: tier, reputation and weight as of the last cut, and who answers for them.
+
+The list is in order of admission, oldest first: a cursor (the id of the last one shown) stays
+good, because nobody is ever taken out and newcomers come at the end. Operators and instances are
+identities too and have a page, but no standing.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import dropwhile, islice
+
+import msgspec
+
+from federation.core import AgentId, IdentityId, Ppm, Weight
+from federation.identity import KeyState
+from federation.protocol import World
+from federation.protocol.progress import is_contained
+from federation.protocol.state import Agent
+from federation.records import AgentAdmit, Custody, Kind, Role, did_key
+from node.base.errors import NodeCode, RequestError
+from node.queries.names import Thing, Who, cid_of, unknown, who
+
+MOST: int = 200
+"""Agents of one page."""
+
+
+class Key(msgspec.Struct, frozen=True, kw_only=True):
+    """The current signing key of an identity."""
+
+    key: str
+    """Ed25519 public key, in hex."""
+    did: str
+    """The same as a did:key."""
+    index: int
+    """Rotations so far."""
+
+
+class Declared(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent says of its own provenance; nobody has checked it."""
+
+    family: str
+    """Model family."""
+    provider: str
+    """Who provides the model."""
+    model: str
+    """Name of the model."""
+    cutoff: str | None
+    """Month up to which it has learnt; nil if it does not say."""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent's standing as of the last cut; it moves at ticks only."""
+
+    operator: Who
+    """Who answers for it."""
+    instance: Who
+    """The instance that admitted it."""
+    tier: int
+    """0 newcomer, 1 established, 2 trusted."""
+    weight: Weight
+    """Weight of its ballot in ppm, before caps."""
+    reputation: Ppm
+    """Its Beta reputation, in ppm."""
+    competence: Ppm
+    """Estimated share of right answers, in ppm."""
+    interactions: int
+    """Outcomes that its standing rests on."""
+    reviewer: bool
+    """Its ballots carry weight: tier 1 or more, and not revoked."""
+    founder: bool
+    """The charter names it."""
+    badges: tuple[str, ...]
+    """Offices it may be drawn for."""
+    admitted_tick: int
+    """Tick at which it was admitted."""
+    custody: Custody | None
+    """Who keeps its keys, by its admission; nil if that record is not held here."""
+    scope: tuple[str, ...]
+    """Kinds of records that its operator lets it write; empty means all an agent may."""
+    declared: Declared | None
+    """Its provenance, as declared."""
+    topics: tuple[str, ...]
+    """Topics of its subscription, if that is on."""
+    keywords: tuple[str, ...]
+    """Keywords of its subscription, if that is on."""
+    proposals_left: int
+    """Proposals that its quota leaves it until the next tick."""
+
+
+class AgentPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One identity: an agent with its standing, an operator, or an instance."""
+
+    id: str
+    """Id of its inception record, in hex."""
+    cid: str
+    """The same as a CIDv1."""
+    name: str
+    """What its inception calls it; proves nothing."""
+    role: Role
+    """Agent, operator or instance."""
+    key: Key
+    """Its current key: of the last cut, or of its chain here while no cut contains it."""
+    revoked: bool
+    """Nothing by it counts any more."""
+    forked: bool
+    """A contained proof bars it until it picks a branch of its chain."""
+    contained: bool
+    """A cut contains its inception."""
+    admitted: bool
+    """A cut has admitted it, or it is a member's instance."""
+    records: int
+    """Records of its chain that are held here."""
+    standing: Standing | None
+    """For an admitted agent; else nil."""
+    operator: Who | None
+    """For an agent or an instance: who answers for it; nil if nobody does."""
+
+
+class AgentList(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of admitted agents, in order of admission."""
+
+    items: tuple[AgentPage, ...]
+    """The agents."""
+    next: str | None
+    """Cursor of the next page; nil when this is the last."""
+
+
+def one(world: World, identity: IdentityId) -> AgentPage:
+    """Show one identity; raises RequestError NOT_FOUND if its inception is not held here."""
+    if world.log.entry(identity) is None:
+        raise unknown(identity, {Thing.AGENT})
+    return _page(world, identity, _custodies(world, {identity}))
+
+
+def listing(world: World, *, after: AgentId | None = None, most: int = 50) -> AgentList:
+    """List admitted agents in order of admission; `after` is the id of the last one shown.
+
+    `most` is 1 to 200. Raises RequestError BAD_REQUEST or, for an unknown cursor, NOT_FOUND.
+    """
+    if not 1 <= most <= MOST:
+        raise RequestError(
+            "list refused",
+            why=f"a page holds 1 to {MOST} agents, not {most}",
+            fix="ask for fewer, and follow the cursor",
+            code=NodeCode.BAD_REQUEST,
+        )
+    agents = world.state.agents
+    if after is not None and after not in agents:
+        raise unknown(after, {Thing.AGENT})
+    names: Iterator[AgentId] = iter(agents)
+    if after is not None:
+        names = dropwhile(lambda name: name != after, names)
+        next(names)
+    found = list(islice(names, most + 1))
+    shown = found[:most]
+    custodies = _custodies(world, set(shown))
+    return AgentList(
+        items=tuple(_page(world, name, custodies) for name in shown),
+        next=shown[-1].hex() if len(found) > most else None,
+    )
+
+
+def key_of(keys: KeyState) -> Key:
+    """Show the current key of an identity."""
+    return Key(key=keys.key.hex(), did=did_key(keys.key), index=keys.key_index)
+
+
+def _custodies(world: World, names: set[AgentId]) -> Mapping[AgentId, Custody]:
+    """Find who keeps the keys of some agents: the core keeps no index of admissions."""
+    found: dict[AgentId, Custody] = {}
+    for record in world.log.by_kind(Kind.AGENT_ADMIT):
+        body = record.body
+        if not isinstance(body, AgentAdmit) or body.agent not in names:
+            continue
+        agent = world.state.agents.get(body.agent)
+        counts = record.id not in world.state.refused and is_contained(world, record)
+        if agent is not None and agent.instance == record.author and counts:
+            found[body.agent] = body.custody
+    return found
+
+
+def _page(world: World, name: IdentityId, custodies: Mapping[AgentId, Custody]) -> AgentPage:
+    state = world.state
+    known = state.identities.get(name)
+    keys = known.keys if known else _newest(world, name)
+    agent = state.agents.get(name)
+    operator = agent.operator if agent else state.instances.get(name)
+    return AgentPage(
+        id=name.hex(),
+        cid=cid_of(name),
+        name=keys.name,
+        role=keys.role,
+        key=key_of(keys),
+        revoked=keys.revoked,
+        forked=known is not None and known.forked_in is not None,
+        contained=known is not None,
+        admitted=world.is_admitted(name),
+        records=world.log.count_of(name),
+        standing=_standing(world, agent, custodies.get(name)) if agent else None,
+        operator=who(world, operator) if operator else None,
+    )
+
+
+def _newest(world: World, name: IdentityId) -> KeyState:
+    """Give the keys of an identity that no cut contains, after its newest record here."""
+    _, head = world.log.heads_of(name)[-1]
+    entry = world.log.entry(head)
+    assert entry is not None, "a head is stored"  # noqa: S101 # our own invariant
+    return entry.keys
+
+
+def _standing(world: World, agent: Agent, custody: Custody | None) -> Standing:
+    state = world.state
+    quotas = state.charter.quotas
+    quota = quotas.proposals_epoch if agent.tier else quotas.sandbox_epoch
+    tick, used = agent.proposed
+    said, offer = agent.declared, agent.offer
+    on = offer is not None and offer.on
+    return Standing(
+        operator=who(world, agent.operator),
+        instance=who(world, agent.instance),
+        tier=agent.tier,
+        weight=agent.weight,
+        reputation=agent.r,
+        competence=agent.competence,
+        interactions=agent.interactions,
+        reviewer=state.views[agent.agent].reviewer,
+        founder=agent.founder is not None,
+        badges=agent.founder.badges if agent.founder else (),
+        admitted_tick=agent.admitted_tick,
+        custody=custody,
+        scope=tuple(sorted(agent.scope)),
+        declared=Declared(
+            family=said.family, provider=said.provider, model=said.model, cutoff=said.cutoff
+        )
+        if said
+        else None,
+        topics=offer.topics if offer and on else (),
+        keywords=offer.keywords if offer and on else (),
+        proposals_left=max(quota - (used if tick == state.tick else 0), 0),
+    )

@@ -1,0 +1,145 @@
+"""The charter for readers: every number of the protocol, with its ids in hex."""
+
+import msgspec
+
+from federation.charter import (
+    Charter,
+    Quotas,
+    Review,
+    Timing,
+    Trust,
+    charter_hash,
+    worst_case_time,
+)
+from federation.core import Millis
+from federation.protocol import World
+from federation.records import did_key
+from node.queries.names import cid_of
+
+
+class FoundingInstance(msgspec.Struct, frozen=True, kw_only=True):
+    """A founding instance."""
+
+    instance: str
+    """Id of its inception record, in hex."""
+    cid: str
+    """The same as a CIDv1."""
+    operator: str
+    """Id of the operator that answers for it, in hex."""
+    key: str
+    """Its inception public key, in hex; the realm's id is made from these."""
+    did: str
+    """The same as a did:key."""
+
+
+class FoundingAgent(msgspec.Struct, frozen=True, kw_only=True):
+    """A founder: a reviewer from the first round on."""
+
+    agent: str
+    """Id of its inception record, in hex."""
+    cid: str
+    """The same as a CIDv1."""
+    operator: str
+    """Id of the operator that answers for it, in hex."""
+    instance: str
+    """Id of the instance that admitted it, in hex."""
+    tier: int
+    """Tier that it keeps until it has interactions of its own."""
+    badges: tuple[str, ...]
+    """Offices it may be drawn for."""
+
+
+class GenesisPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What cut 0 contains."""
+
+    instances: tuple[FoundingInstance, ...]
+    """Founding instances, by id."""
+    operators: tuple[str, ...]
+    """Founding operators, ids in hex."""
+    founders: tuple[FoundingAgent, ...]
+    """Founding agents, by id."""
+    records: tuple[str, ...]
+    """Ids of all genesis records, in hex."""
+    seeds: tuple[str, ...] | None
+    """Founders from which trust starts, ids in hex; nil means all of them."""
+
+
+class CharterPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The charter in force: every number of the protocol."""
+
+    hash: str
+    """Hash of its canonical bytes, in hex: every message of an agreement names it."""
+    number: int
+    """0 at genesis."""
+    protocol: int
+    """Version of the protocol."""
+    preset: str
+    """Preset that it started from."""
+    name: str
+    """Name of the realm, for people."""
+    salt: str
+    """The random bytes in the realm's id, in hex."""
+    timing: Timing
+    """Cuts, ticks and timers."""
+    review: Review
+    """Rounds."""
+    trust: Trust
+    """Reputation and weight."""
+    quotas: Quotas
+    """Limits per author."""
+    genesis: GenesisPage
+    """Founders and founding members."""
+    worst_case_low: Millis
+    """Longest time to a terminal state for low sensitivity in ms, while a quorum is connected."""
+    worst_case_high: Millis
+    """The same for high sensitivity."""
+
+
+def charter(world: World) -> CharterPage:
+    """Show the charter in force."""
+    now = world.charter
+    return CharterPage(
+        hash=charter_hash(now).hex(),
+        number=now.number,
+        protocol=now.protocol,
+        preset=now.preset,
+        name=now.name,
+        salt=now.salt.hex(),
+        timing=now.timing,
+        review=now.review,
+        trust=now.trust,
+        quotas=now.quotas,
+        genesis=_genesis(now),
+        worst_case_low=worst_case_time(now, "low").total,
+        worst_case_high=worst_case_time(now, "high").total,
+    )
+
+
+def _genesis(now: Charter) -> GenesisPage:
+    genesis = now.genesis
+    return GenesisPage(
+        instances=tuple(
+            FoundingInstance(
+                instance=row.instance.hex(),
+                cid=cid_of(row.instance),
+                operator=row.operator.hex(),
+                key=row.key.hex(),
+                did=did_key(row.key),
+            )
+            for row in genesis.instances
+        ),
+        operators=tuple(name.hex() for name in genesis.operators),
+        founders=tuple(
+            FoundingAgent(
+                agent=row.agent.hex(),
+                cid=cid_of(row.agent),
+                operator=row.operator.hex(),
+                instance=row.instance.hex(),
+                tier=row.tier,
+                badges=row.badges,
+            )
+            for row in genesis.founders
+        ),
+        records=tuple(name.hex() for name in genesis.records),
+        seeds=None if genesis.seeds is None else tuple(name.hex() for name in genesis.seeds),
+    )

@@ -1,0 +1,358 @@
+"""Rounds: where one stands here, until when to act in it, and afterwards how everybody voted.
+
+Before the `decide` certificate is final here and its records are held, an answer holds nothing of
+any ballot: not that one was opened, let alone how. Afterwards it holds all of them.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from federation.artifacts import Artifact, State
+from federation.certificates import CutSlot, Phase, RoundSlot, quorum, slot_key
+from federation.core import MILLION, Millis, Ppm, RoundId, Weight
+from federation.protocol import LiveSlot, Round, World
+from federation.records import Record
+from federation.review import Tally, advance, count, course, listed, quorum_needed
+from node.queries.acts import Act, MayAct, to_review
+from node.queries.arguments import Argument, argument_of
+from node.queries.certified import Certified, certified_of
+from node.queries.names import Thing, Who, cid_of, unknown, who
+from node.queries.texts import article
+from node.queries.verdicts import (
+    Ballot,
+    Closed,
+    Verdict,
+    ballot_of,
+    closed_of,
+    verdict_of,
+)
+from node.queries.waits import Wait, WaitCode, wait_of
+from node.queries.windows import Window, window_of
+
+__all__ = [
+    "Act",
+    "Argument",
+    "Counts",
+    "MayAct",
+    "OpenRound",
+    "RoundPage",
+    "TallyPage",
+    "argument_of",
+    "artifact_now",
+    "counts_of",
+    "is_settled",
+    "live_slot",
+    "next_cut",
+    "one",
+    "open_rounds",
+    "round_waits",
+    "settling",
+    "to_review",
+    "unsettled",
+]
+
+_OPEN = frozenset({State.PROPOSED, State.UNDER_REVIEW})
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many records count so far: certified ones, and in the open phase those held here."""
+
+    objections: int
+    """Objections in the fast track."""
+    arguments: int
+    """Arguments."""
+    commitments: int
+    """Commitments: sealed ballots, in the box or on their way."""
+    contests: int
+    """Process grounds against the result."""
+
+
+class TallyPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the opened ballots add up to; exists once `decide` is final here."""
+
+    numerator: int
+    """Σ w·v."""
+    denominator: Weight
+    """Σ w; 0 if no ballot of a reviewer was opened."""
+    v: Ppm | None
+    """V in ppm, rounded down; nil if Σ w is 0."""
+    quorum: bool
+    """Enough ballots, of enough operators, were opened."""
+    operators: int
+    """Operators with a counted ballot."""
+    revealed: int
+    """Opened ballots of reviewers."""
+
+
+class RoundPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One round as it stands on this instance."""
+
+    now: Millis
+    """This instance's own clock when the answer was made; all times in it are on that clock."""
+    id: str
+    """Id of the round, in hex; no record has it."""
+    kind: str
+    """`review`."""
+    artifact: str
+    """Id of the artifact, in hex."""
+    artifact_cid: str
+    """The same as a CIDv1."""
+    title: str | None
+    """Title of the artifact; nil if its text is not readable here."""
+    author: Who
+    """Author of the artifact; it never votes."""
+    home: Who
+    """Instance that leads the round's first fences."""
+    sensitivity: str
+    """`low` or `high`, as pinned."""
+    cut: int
+    """Number of the cut that opened it: its members, reviewers and weights are that cut's."""
+    opened_at: Millis
+    """When this instance stored that cut's certificate."""
+    phase: Phase | None
+    """The open phase; nil when the round has ended here."""
+    after: str | None
+    """What records of the open phase name in `after`, in hex; nil when none is open."""
+    window: Window | None
+    """The open phase's window here; nil when none is open."""
+    deadline: Millis | None
+    """When the round is void if no box was shut; nil once one was, or the round has ended."""
+    waits: Wait
+    """What it waits for."""
+    counts: Counts
+    """Records so far."""
+    arguments: tuple[Argument, ...]
+    """What was argued so far."""
+    k: int
+    """Reviewers it aims for: the box may close early at the k-th commitment."""
+    reviewers: int
+    """Agents that may vote with weight: E."""
+    practice: int
+    """Agents below tier 1 that may cast practice ballots."""
+    reviewer_operators: int
+    """Operators of the reviewers."""
+    relaxed: bool
+    """Agents of the author's operator may review, because there are too few others."""
+    quorum: int
+    """Opened ballots of reviewers that it needs: min(q_min, E)."""
+    members: int
+    """n: operators that agree on its lists."""
+    member_quorum: int
+    """q: how many of them make a list final."""
+    certificates: tuple[Certified, ...]
+    """Phases that are final, in order."""
+    tally: TallyPage | None
+    """Sum of the opened ballots; nil before `decide` is final here."""
+    ballots: tuple[Ballot, ...]
+    """Opened ballots by voter; empty before `decide` is final here."""
+    unrevealed: tuple[Closed, ...]
+    """Listed commitments that nobody opened; empty before `decide` is final here."""
+    verdict: Verdict | None
+    """How it ended here; nil while it runs."""
+    settled: bool
+    """A cut contains all that ended it: the verdict stands in the artifact's certified state."""
+
+
+class OpenRound(msgspec.Struct, frozen=True, kw_only=True):
+    """A round that still runs here, or whose end no cut contains yet."""
+
+    id: str
+    """Id of the round, in hex."""
+    artifact: str
+    """Id of the artifact, in hex."""
+    artifact_cid: str
+    """The same as a CIDv1."""
+    title: str | None
+    """Title of the artifact; nil if its text is not readable here."""
+    cut: int
+    """Number of the cut that opened it."""
+    phase: Phase | None
+    """The open phase; nil when it has ended here and waits for a cut."""
+    window: Window | None
+    """The open phase's window here."""
+    counts: Counts
+    """Records so far."""
+    waits: Wait
+    """What it waits for."""
+    verdict: Verdict | None
+    """How it ended here; nil while it runs."""
+
+
+def one(world: World, round_id: RoundId, now: Millis) -> RoundPage:
+    """Show one round; `now` is in ms on this instance's own clock. Raises RequestError NOT_FOUND."""
+    found = world.rounds.get(round_id)
+    if found is None:
+        raise unknown(round_id, {Thing.ROUND})
+    pin, live = found.pin, live_slot(world, found)
+    so_far = course(pin, found.finals)
+    lists = so_far.lists
+    tally = count(pin, lists) if Phase.DECIDE in lists else None
+    needs = quorum(len(found.seats), three_available=pin.charter.timing.three == "available")
+    boxed = found.phase is None or Phase.COMMIT in found.certified
+    return RoundPage(
+        now=now,
+        id=round_id.hex(),
+        kind=pin.kind,
+        artifact=pin.artifact.hex(),
+        artifact_cid=cid_of(pin.artifact),
+        title=_title(world, found),
+        author=who(world, pin.author),
+        home=who(world, pin.home),
+        sensitivity=pin.sensitivity,
+        cut=pin.cut,
+        opened_at=found.opened_at,
+        phase=found.phase,
+        after=so_far.after[found.phase].hex() if found.phase else None,
+        window=window_of(world, live, now) if live else None,
+        deadline=None if boxed else found.opened_at + pin.charter.review.deadline,
+        waits=round_waits(world, found, now),
+        counts=counts_of(world, found),
+        arguments=tuple(
+            argument_of(world, record, certified=Phase.DELIBERATE in found.finals)
+            for record in _held(world, found, Phase.DELIBERATE)
+        ),
+        k=pin.charter.review.k,
+        reviewers=len(pin.eligible.reviewers),
+        practice=len(pin.eligible.practice),
+        reviewer_operators=len(pin.eligible.operators),
+        relaxed=pin.eligible.relaxed,
+        quorum=quorum_needed(pin),
+        members=needs.n,
+        member_quorum=needs.q,
+        certificates=certified_of(world, found),
+        tally=None if tally is None else _tally(tally),
+        ballots=tuple(ballot_of(world, opened) for opened in tally.ballots) if tally else (),
+        unrevealed=tuple(closed_of(world, shut) for shut in tally.unrevealed) if tally else (),
+        verdict=verdict_of(found.verdict, pin.charter.review) if found.verdict else None,
+        settled=is_settled(world, found),
+    )
+
+
+def open_rounds(world: World, now: Millis) -> tuple[OpenRound, ...]:
+    """List the rounds that run here or wait for a cut, oldest first (by cut, then by id)."""
+    found = sorted(unsettled(world), key=lambda each: (each.pin.cut, each.pin.round))
+    return tuple(_brief(world, each, now) for each in found)
+
+
+def unsettled(world: World) -> Iterator[Round]:
+    """Go through the rounds that no cut has ended; costs as much as there are open slots."""
+    seen: set[RoundId] = set()
+    for live in world.slots.values():
+        slot = live.slot
+        if isinstance(slot, RoundSlot) and slot.round_id not in seen:
+            # The cut that settles a round closes its slots.
+            seen.add(slot.round_id)
+            yield world.rounds[slot.round_id]
+
+
+def live_slot(world: World, found: Round) -> LiveSlot | None:
+    """Give the agreement on a round's open phase; None when it has ended here."""
+    if found.phase is None:
+        return None
+    return world.slots.get(slot_key(RoundSlot(round_id=found.pin.round, phase=found.phase)))
+
+
+def round_waits(world: World, found: Round, now: Millis) -> Wait:
+    """Tell what a round waits for: its open phase, the cut that settles it, or nothing."""
+    live = live_slot(world, found)
+    if live is not None:
+        return wait_of(world, live, now)
+    verdict = found.verdict
+    told = verdict_of(verdict, found.pin.charter.review).why if verdict else ""
+    if is_settled(world, found):
+        return Wait(code=WaitCode.NOTHING, what="the verdict", sentence=told)
+    return settling(world, f"{told} The cut that contains its certificates settles it.", now)
+
+
+def settling(world: World, told: str, now: Millis) -> Wait:
+    """Wait for the next cut; `told` says what for, as sentences."""
+    cut = next_cut(world, now)
+    return Wait(
+        code=WaitCode.NEXT_CUT,
+        what=cut.what,
+        sentence=f"{told} {cut.sentence}",
+        until=cut.until,
+        remaining=cut.remaining,
+        missing=cut.missing,
+        needed=cut.needed,
+        records=cut.records,
+    )
+
+
+def next_cut(world: World, now: Millis) -> Wait:
+    """Tell what the next cut waits for."""
+    slot = CutSlot(number=world.state.cut + 1, previous=world.state.digest)
+    live = world.slots.get(slot_key(slot))
+    if live is None:
+        return Wait(
+            code=WaitCode.NEXT_CUT,
+            what=f"cut {slot.number}",
+            sentence=f"Cut {slot.number} is not open here: this instance has not started yet.",
+        )
+    return wait_of(world, live, now)
+
+
+def artifact_now(world: World, artifact: Artifact) -> Artifact:
+    """Bring an artifact to where its round stands here: final lists act before a cut has them."""
+    found = world.rounds.get(artifact.round) if artifact.round else None
+    if found is None or artifact.state not in _OPEN:
+        return artifact
+    return advance(artifact, found.pin, found.finals)
+
+
+def is_settled(world: World, found: Round) -> bool:
+    """Tell whether a cut contains all that ended a round."""
+    artifact = world.state.artifacts[found.pin.artifact]
+    verdict = artifact.verdict
+    return verdict is not None and verdict.round == found.pin.round
+
+
+def counts_of(world: World, found: Round) -> Counts:
+    """Count what the lists hold, and what qualifies here for the open phase but reveals."""
+    commitments = sum(len(_held(world, found, phase)) for phase in (Phase.COMMIT, Phase.COMMIT2))
+    return Counts(
+        objections=len(_held(world, found, Phase.FAST)),
+        arguments=len(_held(world, found, Phase.DELIBERATE)),
+        commitments=commitments,
+        contests=len(_held(world, found, Phase.CONTEST)),
+    )
+
+
+def _held(world: World, found: Round, phase: Phase) -> tuple[Record, ...]:
+    """List what a phase's certificate names; while it is open here, what would count."""
+    if phase in found.finals:
+        return listed(found.finals, phase)
+    return tuple(found.qualified(world.log)) if found.phase is phase else ()
+
+
+def _brief(world: World, found: Round, now: Millis) -> OpenRound:
+    live = live_slot(world, found)
+    return OpenRound(
+        id=found.pin.round.hex(),
+        artifact=found.pin.artifact.hex(),
+        artifact_cid=cid_of(found.pin.artifact),
+        title=_title(world, found),
+        cut=found.pin.cut,
+        phase=found.phase,
+        window=window_of(world, live, now) if live else None,
+        counts=counts_of(world, found),
+        waits=round_waits(world, found, now),
+        verdict=verdict_of(found.verdict, found.pin.charter.review) if found.verdict else None,
+    )
+
+
+def _title(world: World, found: Round) -> str | None:
+    _, text = article(world, world.state.artifacts[found.pin.artifact])
+    return text.title if text else None
+
+
+def _tally(counted: Tally) -> TallyPage:
+    return TallyPage(
+        numerator=counted.numerator,
+        denominator=counted.denominator,
+        v=counted.numerator * MILLION // counted.denominator if counted.denominator else None,
+        quorum=counted.quorum,
+        operators=len(counted.operators),
+        revealed=len(counted.counted),
+    )
