@@ -1,0 +1,173 @@
+"""Found a realm from fresh randomness: every key is new, and nobody else has seen it.
+
+`federation.protocol.found` signs the genesis records; this module supplies the seeds and the salt
+and keeps the keys together with the identities that they belong to. `found_solo` is the realm of
+`folkmoot init`: one operator, one instance, some agents.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from federation.charter import Review, Timing, Trust
+from federation.core import IdentityId, ParameterError
+from federation.protocol import FounderSpec, Founding, FoundingSpec, Keys, found
+from federation.records import Role
+from node.base.entropy import Entropy, random_bytes
+
+_SEED: Final = 32
+_SALT: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """An identity of a founding with its keys, which are secret."""
+
+    id: IdentityId
+    role: Role
+    name: str
+    keys: Keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Founder:
+    """A founding agent to be: its name, who answers for it and where it lives, by index."""
+
+    name: str
+    operator: int
+    instance: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Founded:
+    """A new realm with everybody's keys; it exists in memory only."""
+
+    founding: Founding
+    operators: tuple[Member, ...]
+    instances: tuple[Member, ...]
+    agents: tuple[Member, ...]
+    operator_of: tuple[int, ...]
+    """For each instance, the index of its operator."""
+    home_of: tuple[int, ...]
+    """For each agent, the index of its instance."""
+
+    def kept_by(self, instance: int) -> tuple[Member, ...]:
+        """List whose keys one instance keeps: its operator's, its own, and its agents'."""
+        return (
+            self.operators[self.operator_of[instance]],
+            self.instances[instance],
+            *(
+                agent
+                for agent, home in zip(self.agents, self.home_of, strict=True)
+                if home == instance
+            ),
+        )
+
+
+def found_realm(
+    *,
+    name: str,
+    preset: str,
+    operators: Sequence[str],
+    instances: Sequence[tuple[str, int]],
+    founders: Sequence[Founder],
+    entropy: Entropy = random_bytes,
+    timing: Timing | None = None,
+    review: Review | None = None,
+    trust: Trust | None = None,
+) -> Founded:
+    """Found a realm of any number of operators and instances.
+
+    An instance is a name and the index of its operator. Raises ParameterError if the preset is
+    unknown, a parameter is out of its range, or two of one kind share a name.
+    """
+    for noun, names in (
+        ("operator", [*operators]),
+        ("instance", [name for name, _ in instances]),
+        ("agent", [founder.name for founder in founders]),
+    ):
+        _check_names(noun, names)
+    operator_keys = [_fresh(entropy) for _ in operators]
+    instance_keys = [_fresh(entropy) for _ in instances]
+    founder_keys = [_fresh(entropy) for _ in founders]
+    founding = found(
+        FoundingSpec(
+            name=name,
+            salt=entropy(_SALT),
+            preset=preset,
+            operators=[*zip(operators, operator_keys, strict=True)],
+            instances=[
+                (called, keys, operator)
+                for (called, operator), keys in zip(instances, instance_keys, strict=True)
+            ],
+            founders=[
+                FounderSpec(
+                    name=founder.name,
+                    keys=keys,
+                    operator=founder.operator,
+                    instance=founder.instance,
+                )
+                for founder, keys in zip(founders, founder_keys, strict=True)
+            ],
+            timing=timing,
+            review=review,
+            trust=trust,
+        )
+    )
+    return Founded(
+        founding=founding,
+        operators=tuple(_members(Role.OPERATOR, founding.operators, operators, operator_keys)),
+        instances=tuple(
+            _members(
+                Role.INSTANCE, founding.instances, [name for name, _ in instances], instance_keys
+            )
+        ),
+        agents=tuple(
+            _members(Role.AGENT, founding.agents, [one.name for one in founders], founder_keys)
+        ),
+        operator_of=tuple(operator for _, operator in instances),
+        home_of=tuple(founder.instance for founder in founders),
+    )
+
+
+def found_solo(
+    *,
+    name: str,
+    preset: str,
+    agents: Sequence[str],
+    entropy: Entropy = random_bytes,
+    timing: Timing | None = None,
+    review: Review | None = None,
+) -> Founded:
+    """Found a realm of one operator with one instance that keeps the keys of all its agents."""
+    return found_realm(
+        name=name,
+        preset=preset,
+        operators=[f"operator of {name}"],
+        instances=[(name, 0)],
+        founders=[Founder(name=agent, operator=0, instance=0) for agent in agents],
+        entropy=entropy,
+        timing=timing,
+        review=review,
+    )
+
+
+def _fresh(entropy: Entropy) -> Keys:
+    return Keys(current=entropy(_SEED), next=entropy(_SEED), recovery=entropy(_SEED))
+
+
+def _members(
+    role: Role, ids: Sequence[IdentityId], names: Sequence[str], keys: Sequence[Keys]
+) -> Iterator[Member]:
+    for one, name, kept in zip(ids, names, keys, strict=True):
+        yield Member(id=one, role=role, name=name, keys=kept)
+
+
+def _check_names(noun: str, names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice or not names:
+        raise ParameterError(
+            "founding refused",
+            why=f"two {noun}s are called {twice[0]!r}" if twice else f"there is no {noun}",
+            fix=f"give each {noun} a name of its own" if twice else f"name at least one {noun}",
+        )
