@@ -1,0 +1,27 @@
+"""Run one measurement by name: `python -m benchmarks NAME [options]`."""
+
+import importlib
+import sys
+from typing import Final
+
+NAMES: Final = {
+    "ingest": "records of peers, from bytes to durable: rate, share of raw verification, stalls",
+    "idle": "three instances with nothing to do: memory, share of a core",
+    "simnet": "the simulated network under many seeds",
+}
+
+
+def main() -> int:
+    """Hand over to the measurement that the first argument names."""
+    name, rest = (sys.argv[1:2] or [""])[0], sys.argv[2:]
+    if name not in NAMES:
+        known = "\n".join(f"  {one:8} {what}" for one, what in NAMES.items())
+        print(f"usage: python -m benchmarks NAME [options]\n\n{known}", file=sys.stderr)
+        return 0 if name in {"-h", "--help"} else 2
+    sys.argv = [f"python -m benchmarks {name}", *rest]
+    status: int = importlib.import_module(f"benchmarks.{name}").main()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

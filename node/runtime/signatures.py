@@ -1,0 +1,147 @@
+"""Where signatures are checked: short runs in the calling thread, long ones in other processes.
+
+libsodium lets go of the interpreter's lock for the 40 µs of one signature, and the thread must
+then win it back from whoever computes. Beside a busy event loop that costs it half of its time:
+two threads did 0.4 of what they do alone. A process has a lock of its own, and a signature costs
+the way there and back only 129 bytes of a pipe. A node that never gets long runs never starts one.
+"""
+
+import select
+import subprocess
+import sys
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final, NamedTuple
+
+import federation
+from federation.core import PublicKey, RecordId, Signature
+from federation.crypto import is_signed_by
+from federation.records import signing_payload
+from node.runtime.checker import COUNT
+
+LONG: Final = 32
+"""Signatures from which on a run goes to a process."""
+PATIENCE: Final = 10.0
+"""Seconds until a process that does not answer is given up."""
+MOST_FAILURES: Final = 8
+"""After so many processes that could not be started or ended early, threads must do."""
+
+_PROGRAM: Final = Path(__file__).with_name("checker.py")
+_ROOT: Final = Path(federation.__file__).parents[1]
+_Process = subprocess.Popen[bytes]
+
+
+class Asked(NamedTuple):
+    """A question: whether this key signed this record."""
+
+    key: PublicKey
+    record: RecordId
+    signature: Signature
+
+
+def is_right(asked: Asked) -> bool:
+    """Answer one question here and now."""
+    return is_signed_by(asked.key, signing_payload(asked.record), asked.signature)
+
+
+class Checkers:
+    """A few processes, each started when it is first needed; for use from several threads."""
+
+    def __init__(self, most: int, *, patience: float = PATIENCE) -> None:
+        """Start none; at most `most` will run, and as many threads need not wait for each other.
+
+        One that takes longer than `patience` seconds for a run is given up.
+        """
+        self._patience = patience
+        self.failures = 0
+        """Processes that could not be started, or ended before they were told to."""
+        # Places to work at: each holds the process that was started for it, if it is still there.
+        self._places: SimpleQueue[_Process | None] = SimpleQueue()
+        self._running: list[_Process] = []
+        for _ in range(most):
+            self._places.put(None)
+        # Also without `close` no process outlives this object.
+        self._end = weakref.finalize(self, _end_all, self._running)
+
+    def check(self, run: Sequence[Asked]) -> list[bool]:
+        """Answer a run of questions, in order; blocks the calling thread meanwhile."""
+        if len(run) < LONG or self.failures >= MOST_FAILURES or not self._end.alive:
+            return [is_right(one) for one in run]
+        process = self._places.get()
+        try:
+            if process is None:
+                process = self._start()
+            return _ask(process, run, self._patience)
+        except (OSError, EOFError, ValueError):
+            # It was killed, is stuck, was closed, or cannot be started. The answers come from
+            # here, and the next run tries a new one.
+            self.failures += 1
+            if process is not None:
+                self._running.remove(process)
+                _end(process)
+            process = None
+            return [is_right(one) for one in run]
+        finally:
+            self._places.put(process)
+
+    def close(self) -> None:
+        """End all processes, for good; call it when no thread checks any more."""
+        self._end()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Name the processes that run."""
+        return tuple(process.pid for process in self._running)
+
+    def _start(self) -> _Process:
+        process = subprocess.Popen(  # noqa: S603 # our own program, by its own path
+            [sys.executable, "-P", str(_PROGRAM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Nothing of the parent's surroundings is its business.
+            env={"PYTHONPATH": str(_ROOT)},
+            # A Ctrl-C in the terminal is for the parent, which ends it in good order. A session of
+            # its own would do as well, but Linux gives each session an equal share of the
+            # processor, and then it would not matter that the event loop goes first.
+            process_group=0,
+        )
+        self._running.append(process)
+        return process
+
+
+def _ask(process: _Process, run: Sequence[Asked], patience: float) -> list[bool]:
+    assert process.stdin is not None, "it was opened with pipes"  # noqa: S101 # our own invariant
+    assert process.stdout is not None, "both ways"  # noqa: S101 # our own invariant
+    process.stdin.write(len(run).to_bytes(COUNT, "big") + b"".join(map(b"".join, run)))
+    process.stdin.flush()
+    # A process that somebody stopped must not keep this one from stopping.
+    if not select.select([process.stdout], [], [], patience)[0]:
+        raise EOFError
+    answers = process.stdout.read(len(run))
+    if len(answers) < len(run):
+        raise EOFError
+    return [answer == 1 for answer in answers]
+
+
+def _end_all(processes: list[_Process]) -> None:
+    while processes:
+        _end(processes.pop())
+
+
+def _end(process: _Process) -> None:
+    """End a process, by closing its input or, if that does not help, by killing it."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:
+                # What was written for it, and it no longer reads, is lost with it.
+                continue
+    try:
+        process.wait(timeout=1)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,138 @@
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from federation.crypto import KeySigner
+from federation.records import signing_payload
+from node.runtime import signatures
+from node.runtime.signatures import LONG, MOST_FAILURES, Asked, Checkers, is_right
+from tests.builders import named
+
+SIGNER = KeySigner(named("seed"))
+
+
+def question(number: int, *, good: bool = True) -> Asked:
+    record = named("record", number)
+    signed = record if good else named("another")
+    return Asked(SIGNER.public, record, SIGNER.sign(signing_payload(signed)))
+
+
+RUN = [question(number, good=number % 5 != 0) for number in range(2 * LONG)]
+ANSWERS = [number % 5 != 0 for number in range(2 * LONG)]
+
+
+@pytest.fixture
+def checkers() -> Iterator[Checkers]:
+    made = Checkers(1, patience=1)
+    yield made
+    made.close()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_one_signature_is_right_or_wrong() -> None:
+    assert is_right(question(1))
+    assert not is_right(question(1, good=False))
+
+
+def test_a_short_run_starts_no_process(checkers: Checkers) -> None:
+    assert checkers.check(RUN[: LONG - 1]) == ANSWERS[: LONG - 1]
+    assert checkers.pids == ()
+
+
+def test_a_long_run_is_answered_in_order_by_a_process_that_stays(checkers: Checkers) -> None:
+    assert checkers.check(RUN) == ANSWERS
+    pids = checkers.pids
+    assert checkers.check(RUN[LONG:]) == ANSWERS[LONG:]
+
+    assert len(pids) == 1
+    assert checkers.pids == pids
+    assert checkers.failures == 0
+
+
+def test_threads_take_turns_when_there_are_fewer_processes(checkers: Checkers) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(checkers.check, [RUN] * 6)) == [ANSWERS] * 6
+
+    assert len(checkers.pids) == 1
+
+
+def test_closing_ends_the_processes(checkers: Checkers) -> None:
+    checkers.check(RUN)
+    (pid,) = checkers.pids
+    checkers.close()
+
+    assert not is_running(pid)
+    assert checkers.pids == ()
+
+
+def test_no_process_outlives_what_it_works_for() -> None:
+    made = Checkers(1)
+    made.check(RUN)
+    (pid,) = made.pids
+    del made
+
+    assert not is_running(pid)
+
+
+def test_after_closing_answers_still_come(checkers: Checkers) -> None:
+    checkers.check(RUN)
+    checkers.close()
+
+    assert checkers.check(RUN) == ANSWERS
+
+
+def test_a_killed_process_costs_no_answer_and_is_replaced(checkers: Checkers) -> None:
+    checkers.check(RUN)
+    (pid,) = checkers.pids
+    os.kill(pid, signal.SIGKILL)
+
+    assert checkers.check(RUN) == ANSWERS
+    assert checkers.failures == 1
+    assert checkers.check(RUN) == ANSWERS
+    assert checkers.failures == 1
+    assert checkers.pids not in {(), (pid,)}
+
+
+def test_a_stuck_process_is_given_up(checkers: Checkers) -> None:
+    checkers.check(RUN)
+    (pid,) = checkers.pids
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+
+    assert checkers.check(RUN) == ANSWERS
+    assert time.monotonic() - began < 5
+    assert not is_running(pid)
+
+
+def test_where_processes_do_not_work_threads_do(
+    checkers: Checkers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("import sys\nsys.stdin.buffer.read(4)\n")
+    monkeypatch.setattr(signatures, "_PROGRAM", broken)
+    for _ in range(MOST_FAILURES + 1):
+        assert checkers.check(RUN) == ANSWERS
+
+    assert checkers.failures == MOST_FAILURES
+
+
+def test_a_program_that_cannot_be_started_costs_no_answer(
+    checkers: Checkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+
+    assert checkers.check(RUN) == ANSWERS
+    assert checkers.failures == 1
