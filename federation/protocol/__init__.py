@@ -17,6 +17,10 @@
 `fold`          one cut folded into it
 `epochs`        what moves at a tick
 `rows`          rows of the world digest
+`certified`     the whole certified world as rows
+`revival`       the world brought back from them
+`snapshot`      a world at a cut as bytes, to start from and to compare
+`shelf`         certificates: of open work in memory, all others in the log
 `digest`        the digest itself
 `judge`         the fate of a record, and its code
 `custody`       the local door: judged, then signed for an agent
@@ -25,7 +29,7 @@
 `invariants`    what must hold in every world, as checks
 """
 
-from federation.protocol import custody, effects, inputs
+from federation.protocol import custody, effects, inputs, snapshot
 from federation.protocol.custody import Keyring
 from federation.protocol.founding import (
     FounderSpec,
@@ -65,6 +69,7 @@ __all__ = [
     "judge",
     "rebuild",
     "restore",
+    "snapshot",
     "start",
     "step",
 ]

@@ -6,6 +6,7 @@ its phase is stored here; what arrived for it earlier is fed to it then.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from federation import certificates
 from federation.certificates import (
@@ -34,6 +35,7 @@ from federation.certificates import (
     message_for,
     packet_bytes,
     packet_from_bytes,
+    part_address,
     restore,
     signing_payload,
     slot_key,
@@ -63,8 +65,12 @@ def open_slot(turn: Turn, slot: Slot) -> None:
     entries = world.journal.pop(key, ())
     me = world.me.instance if world.me else None
     state = _restored(turn, pinned, me, entries) if me and entries else SlotState()
+    held = world.certificates.get(key)
+    if held is not None and not state.is_final:
+        # Only after a start from a snapshot a slot is final before it opens.
+        blobs = {part_address(part): part.content for part in blob_parts(world, held)}
+        state = replace(state, certificate=held, blobs=blobs)
     live = world.slots[key] = LiveSlot(pinned=pinned, state=state, started=started)
-    world.pins[key] = pinned
     for at in windows(world, live):
         turn.wake_at(at)
     if state.certificate is not None:
@@ -94,11 +100,11 @@ def _restored(
 def offer(turn: Turn, record: Record) -> None:
     """Show a slot the certificate that a `certificate.final` record holds, if it proves one."""
     world = turn.world
-    certificate = finality.proven(world, record)
+    certificate = finality.proven_once(world, record)
     if certificate is None:
         return
     key = slot_key(certificate.slot)
-    if record.author in world.state.instances:
+    if record.author in world.state.instances and key not in world.certificates.contained:
         # A copy by a stranger spares nobody its turn: it need never get into a cut.
         world.filed.setdefault(key, record.id)
     if key not in world.certificates:

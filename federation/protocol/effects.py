@@ -126,6 +126,8 @@ class Happening(StrEnum):
     """The others certify another world than the subject, the digest of the one here."""
     JOURNAL_DAMAGED = "journal_damaged"
     """An entry of the signing journal does not verify: its slot is followed without signing."""
+    SNAPSHOT_REFUSED = "snapshot_refused"
+    """The stored snapshot, whose hash is the subject, cannot be used: the log was folded instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

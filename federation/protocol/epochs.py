@@ -50,7 +50,13 @@ def tick(state: State) -> None:
 
 def views(state: State) -> dict[AgentId, AgentView]:
     """Give every admitted agent as rounds opened by this cut will see it."""
-    return {name: _view(state, agent) for name, agent in state.agents.items()}
+    return {name: _seen(state, name, _view(state, agent)) for name, agent in state.agents.items()}
+
+
+def _seen(state: State, name: AgentId, view: AgentView) -> AgentView:
+    """Keep the view of before if nothing changed: rounds pin them, and most stay what they were."""
+    known = state.views.get(name)
+    return known if known == view else view
 
 
 def _rated(state: State, agent: Agent) -> Agent:

@@ -9,7 +9,6 @@ from typing import Final
 from federation.certificates import (
     Certificate,
     Slot,
-    certificate_from_plain,
     slot_from_plain,
     slot_key,
     value_plain,
@@ -17,6 +16,7 @@ from federation.certificates import (
 )
 from federation.codec import decode_plain, encode
 from federation.core import PeerError
+from federation.protocol.shelf import certificate_in
 from federation.protocol.turn import Turn
 from federation.protocol.world import Filing, World
 from federation.records import CertificateFinal, Record
@@ -41,14 +41,6 @@ def slot_in(body: CertificateFinal) -> Slot:
     return slot_from_plain(decode_plain(body.slot, what="slot"))
 
 
-def certificate_in(body: CertificateFinal) -> Certificate:
-    """Read the certificate of a record; raises PeerError NOT_CANONICAL. Verifies nothing."""
-    seals: list[list[object]] = [[seal.voice, seal.counter, seal.signature] for seal in body.seals]
-    slot = decode_plain(body.slot, what="slot")
-    value = decode_plain(body.value, what="value")
-    return certificate_from_plain([slot, value, body.fence, seals])
-
-
 def proven(world: World, record: Record) -> Certificate | None:
     """Give the verified certificate of a record, or None if it does not prove one here.
 
@@ -67,11 +59,24 @@ def proven(world: World, record: Record) -> Certificate | None:
     return certificate
 
 
+def proven_once(world: World, record: Record) -> Certificate | None:
+    """Give what `proven` gives, and remember it until a cut contains the record.
+
+    A cut that waits for its closure looks at each of its certificates again and again.
+    """
+    known = world.proofs.get(record.id)
+    if known is None:
+        known = proven(world, record)
+        if known is not None:
+            world.proofs[record.id] = known
+    return known
+
+
 def schedule(turn: Turn, slot: Slot) -> None:
     """Plan to file a final certificate, after the voices that come before this one."""
     world = turn.world
     key = slot_key(slot)
-    if world.me is None or key in world.contained or key in world.to_file:
+    if world.me is None or key in world.certificates.contained or key in world.to_file:
         return
     pinned = world.pinned(slot)
     voices = [member.voice for member in pinned.members] if pinned else []
@@ -92,7 +97,7 @@ def file_due(turn: Turn) -> None:
     world = turn.world
     for key, filing in sorted(world.to_file.items()):
         others = key in world.filed and world.state.cut < filing.cut + PATIENCE
-        if key in world.contained:
+        if key in world.certificates.contained:
             del world.to_file[key]
         elif filing.due <= turn.now and not others:
             record = turn.say(body_of(world.certificates[key]))

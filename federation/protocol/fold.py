@@ -71,7 +71,7 @@ class Folded:
 def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]) -> Folded:
     """Bring `state` from the cut before to `cut`."""
     fresh = new_records(state, log, cut.positions)
-    state.cut, state.digest = cut.number, cut.digest
+    state.turn_to(cut.number, cut.digest)
     touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
     agents_changed = _admissions(state, fresh)
     ended = _certificates(state, cut, rounds, fresh)
@@ -79,6 +79,7 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
         # Cut 0 is the charter: its beacon is fixed by the realm alone.
         _beacon(state, cut, ended)
     if cut.tick:
+        state.ticked = cut.number
         epochs.tick(state)
     if cut.tick or agents_changed or touched:
         state.views = epochs.views(state)

@@ -41,7 +41,7 @@ def show(turn: Turn, added: list[Record]) -> None:
         if isinstance(record.body, Propose) and _may_open(world, record, record.body):
             world.triggers.add(record.id)
         progress.learn(turn, record)
-        _denounce_fork(turn, record)
+        denounce_fork(turn, record)
     for name in sorted(world.incomplete):
         progress.move(turn, world.rounds[name])
     agreement.records_arrived(turn)
@@ -82,7 +82,7 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
             return ()
 
 
-def _denounce_fork(turn: Turn, record: Record) -> None:
+def denounce_fork(turn: Turn, record: Record) -> None:
     """File the proof when a record turns out to be the second at its place, unless one is."""
     world = turn.world
     if record.prev is None or not world.log.is_forked(record.author):

@@ -12,7 +12,6 @@ from federation.certificates import CutSlot, Phase, RoundSlot, slot_key
 from federation.core import short
 from federation.crypto import opens
 from federation.protocol import rows
-from federation.protocol.digest import Tables
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
 from federation.records import Reveal
@@ -139,16 +138,9 @@ def _own_signatures(world: World) -> Iterator[str]:
 def _digest(world: World) -> Iterator[str]:
     """Check that the digest kept from cut to cut is that of the state itself."""
     state = world.state
-    kept, state.tables = state.tables, Tables()
+    kept = state.tables
     try:
-        rows.update(
-            state,
-            identities=state.identities,
-            rounds=state.decided,
-            artifacts=state.artifacts,
-            agents=True,
-        )
-        fresh = rows.world_digest(state)
+        fresh = rows.rewrite(state)
     finally:
         state.tables = kept
     if fresh != world.digest:

@@ -71,9 +71,10 @@ def _wake(turn: Turn) -> None:
 
 
 def _take_blob(turn: Turn, event: BlobArrived) -> None:
+    # Of what a cut contains every blob is held.
     wanted = {
         name
-        for certificate in turn.world.certificates.values()
+        for certificate in turn.world.certificates.open.values()
         for name in value_blobs(certificate.value)
     }
     name = blob_hash(event.content)

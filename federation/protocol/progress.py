@@ -41,7 +41,8 @@ def settle(turn: Turn) -> None:
 def _final(turn: Turn, certificate: Certificate, parts: tuple[Part, ...]) -> None:
     world = turn.world
     key = slot_key(certificate.slot)
-    world.certificates[key] = certificate
+    if key not in world.certificates:
+        world.certificates[key] = certificate
     memory.count(world, certificate)
     for part in parts:
         turn.keep_blob(part.content)
@@ -98,11 +99,11 @@ def try_cut(turn: Turn) -> None:
     contained = _closure(turn, certificate, certificate.value, signers)
     if contained is None:
         return
-    world.contained |= {
-        record.body.slot
-        for name in contained.certified
-        if (record := world.log.get(name)) and isinstance(record.body, CertificateFinal)
-    }
+    for name in sorted(contained.certified):
+        # It was proven when the closure was found.
+        key = slot_key(world.proofs.pop(name).slot)
+        world.certificates.shelve(key, name)
+        world.filed.pop(key, None)
     world.asked.clear()
     world.blobs.keep(certificate.value.positions)
     folded = fold(world.state, world.log, contained, world.rounds)
@@ -130,8 +131,11 @@ def begin_cuts(turn: Turn) -> None:
 
 
 def _tidy(world: World, cut: Contained, ended: tuple[RoundId, ...]) -> None:
-    """Forget what a certified cut has made superfluous; certificates and pins stay."""
+    """Forget what a certified cut has made superfluous; rounds and certificates stay."""
     closed = set(ended)
+    for name in closed:
+        world.rounds[name].closed = True
+        world.rounds[name].looked.clear()
     for key, live in list(world.slots.items()):
         slot = live.slot
         old = slot.number < cut.number if isinstance(slot, CutSlot) else slot.round_id in closed
@@ -210,7 +214,7 @@ def _moved(world: World, positions: Positions) -> _Moved:
     for record in new_records(world.state, world.log, positions):
         if not isinstance(record.body, CertificateFinal):
             continue
-        certificate = finality.proven(world, record)
+        certificate = finality.proven_once(world, record)
         if certificate is None:
             continue
         moved.certified.add(record.id)

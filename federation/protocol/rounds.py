@@ -50,8 +50,11 @@ class Round:
     """The phase that is open here; None when the round has ended."""
     verdict: Verdict | None = None
     """Its verdict, as soon as the lists decide it."""
+    closed: bool = False
+    """A cut contains its end."""
     looked: dict[tuple[Phase, RecordId], Looked] = field(default_factory=dict)
-    """What each phase's agreement knows of a record, kept because it never changes."""
+    """What each phase's agreement knows of a record, kept while the round is open because it
+    never changes."""
 
     def contained(self, upto: Phase) -> Finals | None:
         """Give the lists up to a phase, in the order of the plan; None while one is missing."""

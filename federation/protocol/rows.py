@@ -6,6 +6,7 @@ from federation.artifacts import Artifact
 from federation.codec import encode
 from federation.core import ArtifactId, Digest, IdentityId, RoundId
 from federation.crypto import plain_hash
+from federation.protocol.digest import Tables
 from federation.protocol.state import Agent, State
 
 
@@ -33,6 +34,19 @@ def update(
         tables.rounds.put(name, list(state.decided[name]))
     for name in artifacts:
         tables.artifacts.put(name, _artifact(state.artifacts[name]))
+
+
+def rewrite(state: State) -> Digest:
+    """Write all rows afresh from the state, and give the digest that they amount to."""
+    state.tables = Tables()
+    update(
+        state,
+        identities=state.identities,
+        rounds=state.decided,
+        artifacts=state.artifacts,
+        agents=True,
+    )
+    return world_digest(state)
 
 
 def world_digest(state: State) -> Digest:

@@ -5,6 +5,7 @@ only what the cut touched. Between cuts it stands still: what is final but not y
 kept by `rounds`, beside it.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -82,6 +83,15 @@ class Delegation:
     body: Delegate
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Era:
+    """A run of cuts on which the same members agreed."""
+
+    first: int
+    """Number of the first of them."""
+    members: tuple[Member, ...]
+
+
 @dataclass(slots=True, kw_only=True)
 class State:
     """The world at one cut."""
@@ -93,6 +103,12 @@ class State:
     digest: Digest
     """Digest of the cut's value."""
     tick: int = 0
+    ticked: int = 0
+    """Number of the cut of the last tick; 0 before the first."""
+    cuts: list[Digest] = field(default_factory=list)
+    """Digests of all cuts before this one, by number."""
+    eras: list[Era] = field(default_factory=list)
+    """Who agreed on the cuts up to this one."""
     beacon: Digest
     next_hashes: dict[OperatorId, Digest] = field(default_factory=dict)
     """Per member the hash of its beacon secret of the next cut."""
@@ -124,6 +140,26 @@ class State:
     def founders(self) -> dict[AgentId, Founder]:
         """Founders by id."""
         return {founder.agent: founder for founder in self.charter.genesis.founders}
+
+    def members_at(self, number: int, previous: Digest) -> tuple[Member, ...] | None:
+        """Give who agrees on cut `number` after `previous`; None if there is no such slot here.
+
+        Also for cuts long folded: a late copy of a certificate is judged by the members that it
+        was made by, on every node alike.
+        """
+        if number == self.cut + 1:
+            return self.cut_members if previous == self.digest else None
+        if not 0 < number <= len(self.cuts) or self.cuts[number - 1] != previous:
+            return None
+        return self.eras[bisect_right(self.eras, number, key=lambda era: era.first) - 1].members
+
+    def turn_to(self, number: int, digest: Digest) -> None:
+        """Go on to the next cut, and remember who agreed on it."""
+        if number:
+            if not self.eras or self.eras[-1].members != self.cut_members:
+                self.eras.append(Era(first=number, members=self.cut_members))
+            self.cuts.append(self.digest)
+        self.cut, self.digest = number, digest
 
 
 def empty_state(charter: Charter) -> State:

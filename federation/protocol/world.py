@@ -40,6 +40,7 @@ from federation.protocol.early import Early
 from federation.protocol.fold import Contained, fold, positions_of
 from federation.protocol.rounds import Round
 from federation.protocol.rows import world_digest
+from federation.protocol.shelf import Shelf
 from federation.protocol.state import State, empty_state, members_of
 from federation.records import Record
 from federation.replication import Added, BlobStore, Log
@@ -127,14 +128,14 @@ class World:
     """Rounds with a certified list whose records are not all held."""
     slots: dict[bytes, LiveSlot] = field(default_factory=dict)
     """By the slot's canonical bytes."""
-    certificates: dict[bytes, Certificate] = field(default_factory=dict)
+    certificates: Shelf
     """All verified certificates, by slot."""
+    proofs: dict[RecordId, Certificate] = field(default_factory=dict)
+    """Verified certificates of `certificate.final` records that no cut contains yet."""
     unproven: dict[bytes, list[RecordId]] = field(default_factory=dict)
     """`certificate.final` records whose slot is not known here yet, by slot."""
     filed: dict[bytes, RecordId] = field(default_factory=dict)
-    """Slots whose verified certificate stands in the log, and one record that holds it."""
-    contained: set[bytes] = field(default_factory=set)
-    """Slots whose certificate stands in a record that a cut contains."""
+    """Slots whose verified certificate stands in a record that no cut contains yet."""
     to_file: dict[bytes, Filing] = field(default_factory=dict)
     """Slots whose certificate this instance files unless others do."""
     asked: set[RecordId] = field(default_factory=set)
@@ -150,8 +151,6 @@ class World:
     """When windows began, by slot; kept across restarts."""
     journal: dict[bytes, list[JournalEntry]] = field(default_factory=dict)
     """Entries of the signing journal from before a restart, for slots not yet open again."""
-    pins: dict[bytes, Pinned] = field(default_factory=dict)
-    """Pinned worlds of all slots that were ever open here: to answer those who come late."""
     sound_proofs: dict[IdentityId, dict[RecordId, int]] = field(default_factory=dict)
     """Per author the `log.fork` records found sound here, and the place that each proves."""
     denounced: set[InstanceId] = field(default_factory=set)
@@ -173,15 +172,19 @@ class World:
         return author in state.agents or author in state.operators or author in state.instances
 
     def pinned(self, slot: Slot) -> Pinned | None:
-        """Give the pinned world of a slot; None if it is not known here."""
-        known = self.pins.get(slot_key(slot))
-        if known is not None:
-            return known
+        """Give the pinned world of a slot, also of one long decided; None if it is unknown here.
+
+        It follows from the cut before, or from the round: nothing of it is kept for old slots.
+        """
+        live = self.slots.get(slot_key(slot))
+        if live is not None:
+            return live.pinned
         match slot:
             case CutSlot():
-                if (slot.number, slot.previous) != (self.state.cut + 1, self.state.digest):
+                members = self.state.members_at(slot.number, slot.previous)
+                if members is None:
                     return None
-                return self._pin(slot, self.state.cut_members, None, self.state.charter_hash)
+                return self._pin(slot, members, None, self.state.charter_hash)
             case _:
                 one = self.rounds.get(slot.round_id)
                 if one is None:
@@ -276,6 +279,7 @@ def begin(
         blobs=BlobStore(),
         me=me,
         verify=verify,
+        certificates=Shelf(log),
         positions=positions_of(state),
         digest=world_digest(state),
     )

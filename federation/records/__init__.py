@@ -32,7 +32,14 @@ from federation.records.bodies import (
 )
 from federation.records.kinds import KINDS, Kind, KindSpec, kind_of_body
 from federation.records.names import cid, cid_preimage, did_key
-from federation.records.record import Record, parse_record, sign_record, verify_record, wire
+from federation.records.record import (
+    Record,
+    parse_record,
+    parse_unless,
+    sign_record,
+    verify_record,
+    wire,
+)
 from federation.records.review_bodies import (
     Argue,
     Claim,
@@ -89,6 +96,7 @@ __all__ = [
     "did_key",
     "kind_of_body",
     "parse_record",
+    "parse_unless",
     "read_text",
     "record_id",
     "sign_record",

@@ -5,7 +5,9 @@ fault; what it returns is well formed but not yet verified: which key must have 
 only to the author's chain (`replication`), which calls `verify_record`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import msgspec
 
@@ -27,6 +29,10 @@ from federation.crypto import Signer, Verify, is_signed_by, plain_hash
 from federation.records.bodies import Body
 from federation.records.kinds import KINDS, Kind, kind_of_body
 from federation.records.statement import Statement, record_id, signing_payload
+
+_INCEPT: Final = Kind.INCEPT.value
+_NO_TEXT: Final = (None, None)
+"""What a body without a text is bound to."""
 
 
 class _Wire(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -78,6 +84,23 @@ def wire(record: Record) -> bytes:
 def parse_record(realm: Realm, raw: bytes) -> Record:
     """Parse a record; raises PeerError NOT_CANONICAL or TOO_LARGE. Signature not yet checked."""
     parts = decode(raw, _Wire, what="record", most=LIMITS.record)
+    return _parsed(parts, record_id(realm, parts.statement))
+
+
+def parse_unless(
+    realm: Realm, raw: bytes, is_known: Callable[[RecordId, bool], bool]
+) -> Record | None:
+    """Parse a record unless `is_known(its id, it brings a text)`; then give None.
+
+    Of a known record nothing is read but the statement's bytes, which make its id: most of what
+    peers send has come before by another way. Raises what `parse_record` raises.
+    """
+    parts = decode(raw, _Wire, what="record", most=LIMITS.record)
+    name = record_id(realm, parts.statement)
+    return None if is_known(name, parts.text is not None) else _parsed(parts, name)
+
+
+def _parsed(parts: _Wire, name: RecordId) -> Record:
     text = parts.text
     if text is not None and len(text) > LIMITS.text:
         raise PeerError(
@@ -89,7 +112,7 @@ def parse_record(realm: Realm, raw: bytes) -> Record:
     statement = decode(parts.statement, Statement, what="statement")
     if statement.body_len != len(parts.body) or statement.body_hash != plain_hash(parts.body):
         raise _malformed("its body is not the one the statement was signed for")
-    inception = statement.kind == Kind.INCEPT
+    inception = statement.kind == _INCEPT
     if inception != (statement.author == NOBODY) or (statement.prev is None) != inception:
         raise _malformed("only an inception has no author and no record before it")
     if inception != (statement.seq == 0) or (inception and statement.key_index != 0):
@@ -100,7 +123,7 @@ def parse_record(realm: Realm, raw: bytes) -> Record:
     if text is not None and (plain_hash(text), len(text)) != bound:
         text = None
     return Record(
-        id=record_id(realm, parts.statement),
+        id=name,
         statement=statement,
         body=body,
         statement_raw=parts.statement,
@@ -191,10 +214,12 @@ def _body(kind: str, raw: bytes) -> tuple[Body | None, tuple[object, object]]:
     spec = KINDS.get(kind)
     if spec is not None:
         body = decode(raw, spec.body, what=f"body of {kind}")
+        if spec.text is None:
+            return body, _NO_TEXT
         return body, (getattr(body, "text_hash", None), getattr(body, "text_len", None))
     plain = decode_plain(raw, what=f"body of {kind}")
     if not isinstance(plain, dict):
-        return None, (None, None)
+        return None, _NO_TEXT
     return None, (plain.get("text_hash"), plain.get("text_len"))
 
 

@@ -21,13 +21,21 @@ class RoundIndex:
 
     def add(self, record: Record) -> None:
         """Take in a record, once."""
-        self._of_kind.setdefault(record.kind, []).append(record.id)
+        name, kind = record.id, record.kind
+        self._of_kind.setdefault(kind, []).append(name)
         round_id = round_of(record)
         if round_id is not None:
-            kinds = self._of_round.setdefault(round_id, {})
-            kinds.setdefault(record.kind, []).append(record.id)
-            key = (record.author, round_id, record.kind)
-            self._of_author.setdefault(key, []).append(record.id)
+            kinds = self._of_round.get(round_id)
+            if kinds is None:
+                kinds = self._of_round[round_id] = {}
+            kinds.setdefault(kind, []).append(name)
+            # An author says most things once in a round.
+            key = (record.author, round_id, kind)
+            said = self._of_author.get(key)
+            if said is None:
+                self._of_author[key] = [name]
+            else:
+                said.append(name)
 
     def of_kind(self, kind: str) -> Sequence[RecordId]:
         """List the ids of a kind, ascending."""

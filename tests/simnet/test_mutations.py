@@ -13,7 +13,6 @@ import pytest
 from federation.certificates import Cosign, Phase, RoundSlot, Step, member, membership, slot_key
 from federation.certificates.values import ListValue
 from federation.core import Millis
-from federation.crypto import open_sealed
 from federation.protocol import World
 from federation.records import Commit, Record, Reveal, sign_record
 from federation.simulation.network import SimAgent, SimNetwork, Violation
@@ -98,8 +97,7 @@ def test_revealing_at_q_cosigns_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
         if listed is None or not isinstance(listed.body, Commit):
             return act(self, world, now)
         signer = self.keyring.current
-        key = signer.ballot_key(world.realm, listed.body.round)
-        ballot, nonce = open_sealed(listed.body.sealed, key=key)
+        ballot, nonce = signer.open(world.realm, listed.body.round, listed.body.sealed)
         ((seq, head),) = world.log.heads_of(self.agent)
         body = Reveal(round=listed.body.round, after=bytes(32), ballot=ballot, nonce=nonce)
         return sign_record(

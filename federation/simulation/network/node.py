@@ -7,12 +7,12 @@ does: then everything but the store is gone (design: a member stores durably).
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
-from typing import Final, Protocol, assert_never
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeAlias, assert_never
 
 from federation.core import InstanceId, Lots, Millis
 from federation.crypto import KeySigner, Verify
-from federation.protocol import Founding, World, begin, start, step
+from federation.protocol import Founding, World, begin, snapshot, start, step
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins
 from federation.protocol.rebuild import Durable, restore
@@ -93,6 +93,20 @@ BEFORE_HELLO: Final = b"before hello"
 """Stands in a request for records in place of a slot, when it opens a hello."""
 
 
+_CUT: Final = fx.Happening.CUT
+
+Recall: TypeAlias = Callable[[list[bytes]], bytes | None]
+"""Picks the snapshot to start from, of all that were taken, oldest first."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Disk(Durable):
+    """What survives a crash."""
+
+    snapshots: list[bytes] = field(default_factory=list)
+    """One for each step that folded a cut, if the instance keeps any."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trap:
     """Kill the instance right after the first effect that matches."""
@@ -129,7 +143,9 @@ class SimNode:
         self.conduct = conduct
         self.clock = clock or LocalClock()
         self.sync_every = sync_every
-        self.disk = Durable()
+        self.disk = Disk()
+        self.recall: Recall | None = None
+        """Which snapshot it starts from after a crash; None: it takes none and folds its log."""
         self.world: World | None = None
         """None while it is down."""
         self.trap: Trap | None = None
@@ -169,14 +185,15 @@ class SimNode:
             self.world = None
             self.host.crashed(self, down_for)
 
-    def snapshot(self) -> Durable:
+    def snapshot(self) -> Disk:
         """Copy the store, as a backup does."""
         copied = copy(self.disk)
         copied.records, copied.blobs = list(self.disk.records), list(self.disk.blobs)
         copied.journal, copied.starts = list(self.disk.journal), dict(self.disk.starts)
+        copied.snapshots = list(self.disk.snapshots)
         return copied
 
-    def restart(self, disk: Durable | None = None) -> None:
+    def restart(self, disk: Disk | None = None) -> None:
         """Come back from the store, or from an older copy of it."""
         if disk is not None:
             self.disk = disk
@@ -188,6 +205,8 @@ class SimNode:
             signer=self.signer,
             now=self.local(),
             verify=self.verify,
+            snapshot=None if self.recall is None else self.recall(self.disk.snapshots),
+            trusted=self.recall is not None,
         )
         self._live(world)
         self._perform(effects)
@@ -303,6 +322,9 @@ class SimNode:
                 down_for, self.trap = self.trap.down_for, None
                 self.crash(down_for=down_for)
                 return
+        folded = any(isinstance(one, fx.Tell) and one.event is _CUT for one in effects)
+        if folded and self.recall is not None and self.world is not None:
+            self.disk.snapshots.append(snapshot.take(self.world))
         self.host.stepped(self)
 
     def _carry_out(self, effect: fx.Effect) -> None:

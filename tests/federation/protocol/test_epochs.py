@@ -180,6 +180,20 @@ def test_views_are_replaced_whole_and_only_when_something_moved() -> None:
     assert not before[town.agent(3)].revoked
 
 
+def test_a_view_that_did_not_change_is_the_very_one_of_before() -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    before = dict(world.state.views)
+    town.vote(town.propose(0), {1: 1, 2: 1, 3: 1})
+    next_tick(town)
+    kept = [name for name in before if world.state.views[name] is before[name]]
+
+    # Who proposed and who voted moved; an agent that did nothing stays the same object.
+    assert town.agent(4) in kept
+    for name, view_ in before.items():
+        assert (world.state.views[name] == view_) is (name in kept)
+
+
 def test_an_epoch_has_a_tick_and_idle_cuts_come_once_an_epoch() -> None:
     town = Town.of(3, 6)
     world = town.world()

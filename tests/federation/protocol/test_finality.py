@@ -8,8 +8,10 @@ from federation.certificates import (
     Certificate,
     CutSlot,
     MessagePacket,
+    Pinned,
     RoundSlot,
     Seal,
+    Slot,
     message_for,
     packet_bytes,
     signing_payload,
@@ -29,6 +31,7 @@ from federation.protocol import (
 )
 from federation.protocol import effects as fx
 from federation.protocol.agreement import offer
+from federation.protocol.shelf import certificate_in
 from federation.protocol.turn import Turn
 from federation.protocol.world import Filing
 from federation.records import CertificateFinal, Kind, OperatorAdmit, Record, Role, sign_record
@@ -48,11 +51,17 @@ def decided(instances: int = 3, *, down: tuple[int, ...] = ()) -> Trial:
     return town.settled()  # type: ignore[return-value]
 
 
+def pinned_in(world: World, slot: Slot) -> Pinned:
+    pinned = world.pinned(slot)
+    assert pinned is not None
+    return pinned
+
+
 def filed(world: World) -> list[tuple[Record, Certificate]]:
     found = []
     for record in world.log.by_kind(Kind.CERTIFICATE):
         assert isinstance(record.body, CertificateFinal)
-        found.append((record, finality.certificate_in(record.body)))
+        found.append((record, certificate_in(record.body)))
     return found
 
 
@@ -61,7 +70,7 @@ def test_a_certificate_survives_the_way_into_a_record_and_back() -> None:
 
     assert world.certificates
     for certificate in world.certificates.values():
-        assert finality.certificate_in(finality.body_of(certificate)) == certificate
+        assert certificate_in(finality.body_of(certificate)) == certificate
 
 
 def test_each_certificate_is_filed_once_by_the_first_voice_of_its_slot() -> None:
@@ -77,7 +86,7 @@ def test_each_certificate_is_filed_once_by_the_first_voice_of_its_slot() -> None
         if not isinstance(one.slot, CutSlot) or one.slot.number < world.state.cut
     }
     for record, certificate in filed(world):
-        assert record.author == world.pins[slot_key(certificate.slot)].members[0].voice
+        assert record.author == pinned_in(world, certificate.slot).members[0].voice
         assert finality.proven(world, record) == certificate
     # What is left to file is the newest cut's, which only the next cut can contain.
     newest = {key for key, one in world.certificates.items() if _number(one) == world.state.cut}
@@ -95,7 +104,7 @@ def test_another_voice_files_what_the_first_one_cannot() -> None:
     late = [
         record
         for record, certificate in filed(world)
-        if record.author != world.pins[slot_key(certificate.slot)].members[0].voice
+        if record.author != pinned_in(world, certificate.slot).members[0].voice
     ]
     rounds = [one for _, one in filed(world) if isinstance(one.slot, RoundSlot)]
 
@@ -147,7 +156,7 @@ def test_only_a_certificate_record_of_a_known_slot_can_prove_one() -> None:
 def test_a_body_without_a_slot_is_refused_when_it_is_read() -> None:
     _, body = thin(decided().world())
     with pytest.raises(PeerError) as caught:
-        finality.certificate_in(msgspec.structs.replace(body, slot=b"\xc1"))
+        certificate_in(msgspec.structs.replace(body, slot=b"\xc1"))
 
     assert caught.value.code == Code.NOT_CANONICAL
 
@@ -184,7 +193,7 @@ def test_voices_wait_for_those_before_them_twice_the_leaders_timer_each() -> Non
         finality.schedule(turn, slot)
         due[name] = turn.world.to_file[slot_key(slot)].due
         assert turn.effects == [fx.WakeAt(at=due[name])]
-    pinned = town.world().pins[slot_key(slot)]
+    pinned = pinned_in(town.world(), slot)
     timer = town.founding.charter.timing.leader_timer
 
     assert [due[member.voice] for member in pinned.members] == [
@@ -200,7 +209,7 @@ def test_nothing_is_planned_by_an_observer_or_twice_or_for_what_a_cut_contains()
     assert (watching.world.to_file, watching.effects) == ({}, [])
 
     turn = lone(town, 0)
-    turn.world.contained.add(slot_key(slot))
+    turn.world.certificates.contained[slot_key(slot)] = named("a record")
     finality.schedule(turn, slot)
     assert turn.world.to_file == {}
 
@@ -281,9 +290,33 @@ def test_a_copy_of_somebody_else_is_given_two_cuts_to_be_contained() -> None:
     assert world.to_file == {}
 
 
+def test_a_record_is_verified_once_while_it_waits_for_a_cut() -> None:
+    town = decided()
+    turn = lone(town, 1)
+    world = turn.world
+    slot, certificate = first_cut(town)
+    record = next(one for one, found in filed(town.world()) if found.slot == slot)
+    asked = []
+
+    def counting(key: bytes, payload: bytes, signature: bytes) -> bool:
+        asked.append(key)
+        return verify(key, payload, signature)
+
+    world.verify = counting
+    assert finality.proven_once(world, record) == finality.proven_once(world, record)
+    assert len(asked) == len(certificate.seals)
+    # What proves nothing is looked at again: its slot may become known.
+    stranger = next(one for one, found in filed(town.world()) if isinstance(found.slot, RoundSlot))
+    assert finality.proven_once(world, stranger) is None
+    assert list(world.proofs) == [record.id]
+    # Nothing is remembered of what cuts contain.
+    contained = set(town.world().certificates.contained.values())
+    assert contained.isdisjoint(town.world().proofs)
+
+
 def test_what_a_cut_contains_is_filed_by_nobody_else() -> None:
     turn, key = ready(decided(), filing=Filing(due=0, cut=0))
-    turn.world.contained.add(key)
+    turn.world.certificates.contained[key] = named("a record")
     finality.file_due(turn)
 
     assert (turn.effects, turn.world.to_file) == ([], {})

@@ -312,6 +312,23 @@ def test_slots_of_rounds_that_a_cut_has_ended_are_forgotten() -> None:
     assert town.world().triggers == set()
 
 
+def test_what_a_round_knew_of_its_records_is_forgotten_when_a_cut_contains_its_end() -> None:
+    town = Town.of(2, 6, operators=6)
+    round_id = town.vote(town.propose(0), {1: 1, 2: 1, 3: 1})
+    assert all(town.live()[index].rounds[round_id].looked for index in (0, 1))
+    assert not any(world.rounds[round_id].closed for world in town.live())
+    town.settled()
+
+    for world in town.live():
+        one = world.rounds[round_id]
+        assert (one.closed, one.looked) == (True, {})
+        assert round_id in world.state.decided
+        # What is kept of its certificates is their place in the log.
+        assert not [key for key in world.certificates.open if round_id in key]
+        assert [key for key in world.certificates if round_id in key]
+        assert not [key for key in world.filed if key in world.certificates.contained]
+
+
 def test_a_record_is_contained_from_the_cut_that_its_author_has_reached() -> None:
     town = Town.of(1, 5)
     world = town.world()

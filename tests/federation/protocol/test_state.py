@@ -8,7 +8,7 @@ from federation.charter import charter_hash
 from federation.core import Code, InstanceId, OperatorId
 from federation.crypto import Domain, digest, is_signed_by, plain_hash
 from federation.protocol import FounderSpec, Founding, FoundingSpec, State, begin, found
-from federation.protocol.state import NO_KEY, empty_state, members_of
+from federation.protocol.state import NO_KEY, Era, empty_state, members_of
 from federation.records import Revoke, RevokeBy, Role
 from tests.builders import Chain
 from tests.federation.protocol.acts import claim, is_forked, next_cut, next_tick, refused
@@ -276,3 +276,38 @@ def test_a_voice_whose_key_is_revoked_falls_silent_and_the_others_go_on() -> Non
     counter = me.counter
     next_tick(town)
     assert me.counter == counter
+
+
+def test_who_agreed_on_a_cut_stays_known_and_only_for_the_true_history() -> None:
+    town = Town.of(2, 4)
+    state = town.world().state
+    genesis = state.digest
+    next_tick(town)
+    before = state.cut_members
+    index = state.cut
+    # The key of a voice moves with a rotation, so the members of later cuts are others.
+    state.cut_members = before[:1]
+    next_cut_digest = state.digest
+    state.turn_to(index + 1, plain_hash(b"the next cut"))
+
+    assert state.members_at(1, genesis) == before
+    assert state.members_at(index, state.cuts[index - 1]) == before
+    assert state.members_at(index + 1, next_cut_digest) == before[:1]
+    assert state.members_at(index + 2, state.digest) == before[:1]
+    assert state.eras == [Era(first=1, members=before), Era(first=index + 1, members=before[:1])]
+    assert state.members_at(index + 2, genesis) is None
+    assert state.members_at(1, state.digest) is None
+    assert state.members_at(0, genesis) is None
+    assert state.members_at(index + 3, state.digest) is None
+    assert len(state.cuts) == state.cut
+
+
+def test_the_cut_of_the_last_tick_is_remembered() -> None:
+    town = Town.of(1, 4)
+    state = town.world().state
+    assert state.ticked == 0
+    next_tick(town)
+    ticked = state.cut
+    town.open_round(town.propose(0))
+
+    assert (state.ticked, state.cut) == (ticked, ticked + 1)

@@ -140,7 +140,7 @@ def test_only_the_next_cut_has_a_pinned_world_and_it_stays_known() -> None:
     assert before is not None
     town.in_cut(3)
 
-    assert world.pinned(first) is before
+    assert world.pinned(first) == before
     assert world.pinned(CutSlot(number=world.state.cut, previous=named("x"))) is None
 
 

@@ -20,6 +20,7 @@ from federation.records import (
     Role,
     SignedMessage,
     parse_record,
+    parse_unless,
     record_id,
     sign_record,
     signing_payload,
@@ -56,6 +57,31 @@ def test_a_record_of_every_kind_survives_the_way_there_and_back(record: Record) 
     verify_record(read, KEY)
     assert read == record
     assert wire(read) == wire(record)
+
+
+def test_a_record_is_parsed_unless_it_is_known() -> None:
+    alice = Chain(person(Role.AGENT))
+    alice.say(*propose())
+    asked: list[tuple[bytes, bool]] = []
+
+    def is_known(name: bytes, text: bool) -> bool:
+        asked.append((name, text))
+        return name == alice.records[0].id
+
+    read = [parse_unless(REALM, wire(record), is_known) for record in alice.records]
+
+    assert read == [None, alice.head]
+    assert asked == [(alice.records[0].id, False), (alice.head.id, True)]
+
+
+def test_a_known_record_is_read_no_further_than_its_id() -> None:
+    record = Chain(person(Role.AGENT)).head
+
+    assert parse_unless(REALM, rewrap(record, body=b"junk"), lambda *_: True) is None
+    with pytest.raises(PeerError, match="not the one the statement was signed for"):
+        parse_unless(REALM, rewrap(record, body=b"junk"), lambda *_: False)
+    with pytest.raises(PeerError, match="not canonical"):
+        parse_unless(REALM, wire(record) + b"!", lambda *_: True)
 
 
 @given(strategies.records())

@@ -155,6 +155,29 @@ def test_a_forged_signature_is_refused_and_does_not_bar_the_true_record(*, incep
     assert log.add(true) == Added((true,))
 
 
+def test_a_signature_that_the_store_vouches_for_is_not_verified_and_all_else_is() -> None:
+    chain = agent()
+    chain.say(*propose())
+    records = [forged(record) for record in chain.records]
+    log = Log(REALM)
+    for record in records:
+        assert log.add(record, vouched=True) == Added((record,))
+    elsewhere = agent(2)
+    elsewhere.say(*propose())
+
+    # Its place in its author's chain is checked all the same.
+    with pytest.raises(PeerError) as caught:
+        log.add(
+            replace(
+                elsewhere.records[1],
+                statement=with_fields(elsewhere.records[1].statement, prev=records[0].id),
+            ),
+            vouched=True,
+        )
+    assert caught.value.code is Code.BAD_CHAIN
+    assert isinstance(log.add(elsewhere.records[1], vouched=True), Waiting)
+
+
 def test_a_record_of_another_realm_is_refused() -> None:
     elsewhere = Chain(person(Role.AGENT, 1, realm=OTHER_REALM))
     log = Log(REALM)

@@ -65,3 +65,20 @@ def test_a_copy_brings_a_text_that_a_relay_left_out() -> None:
     assert log.add(alice.head) == Known(text=True)
     assert log.get(alice.head.id) == alice.head
     assert log.add(replace(alice.head, text_raw=None)) == Known()
+
+
+def test_a_copy_can_bring_nothing_new_unless_a_text_is_missing_here() -> None:
+    alice = agent()
+    alice.say(*propose())
+    head = alice.head
+    log = filled(alice.records[:1])
+
+    assert not log.has_all(head.id, False)
+    assert not log.has_all(head.id, True)
+    log.add(replace(head, text_raw=None))
+    assert log.has_all(head.id, False)
+    assert not log.has_all(head.id, True)
+    log.add(head)
+    assert log.has_all(head.id, True)
+    log.drop_text(head.id)
+    assert log.has_all(head.id, True)

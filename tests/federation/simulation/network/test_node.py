@@ -122,6 +122,33 @@ def test_a_backup_that_is_too_old_makes_an_instance_silent() -> None:
     assert node.disk.silent_until >= 0
 
 
+def test_an_instance_keeps_a_snapshot_of_each_cut_and_starts_from_the_one_it_is_told() -> None:
+    network = network_of()
+    node = network.node(0)
+    asked: list[int] = []
+
+    def oldest(taken: list[bytes]) -> bytes | None:
+        asked.append(len(taken))
+        return taken[0]
+
+    node.recall = oldest
+    network.at(20, lambda: network.propose(0))
+    assert network.run_until(lambda: is_at_rest(network))
+    world = node.world
+    assert world is not None
+    backup = node.snapshot()
+    node.crash(down_for=10)
+    network.run_until(network.now + 10)
+
+    assert len(node.disk.snapshots) >= world.state.cut
+    assert backup.snapshots == node.disk.snapshots[: len(backup.snapshots)]
+    assert asked == [len(backup.snapshots)]
+    assert node.world is not None
+    assert (node.world.state.cut, node.world.digest) == (world.state.cut, world.digest)
+    # Who is told nothing keeps none.
+    assert network.node(1).disk.snapshots == []
+
+
 def test_a_trap_kills_between_two_effects() -> None:
     network = network_of()
     node = network.node(0)

@@ -1,0 +1,212 @@
+"""The certified world as plain rows: what two nodes at one cut write alike.
+
+A row names a record by its id wherever the log holds it: keys, delegations and lists are found
+there again (`revival`), so rows grow with what was decided and not with what was said. Agents as
+rounds saw them are written once however many rounds pinned them.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from federation.artifacts import Artifact, Flag
+from federation.certificates import Member, Phase
+from federation.charter import Sensitivity
+from federation.core import (
+    AgentId,
+    ArtifactId,
+    Code,
+    Digest,
+    InstanceId,
+    OperatorId,
+    RecordId,
+    RoundId,
+)
+from federation.protocol import rows
+from federation.protocol.rounds import Round
+from federation.protocol.state import Agent, Era, State
+from federation.review import AgentView, RoundKind
+from federation.trust import Evidence
+
+Place: TypeAlias = Annotated[int, Meta(ge=0)]
+"""Place in a table of the same rows."""
+
+
+class IdentityRow(
+    msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True
+):
+    """An identity; its keys stand in the log, at its head."""
+
+    seq: int
+    head: RecordId
+    forked_in: int | None
+    key_ticks: tuple[int, ...]
+
+
+class ListRow(
+    msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True
+):
+    """One certified list of a round that the cut contains; `records` nil if it is void."""
+
+    phase: Phase
+    digest: Digest
+    records: tuple[RecordId, ...] | None
+
+
+class RoundRow(
+    msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True
+):
+    """A round: what it pinned, and how far the cut has brought it."""
+
+    round: RoundId
+    artifact: ArtifactId
+    author: AgentId
+    author_operator: OperatorId
+    home: InstanceId
+    home_operator: OperatorId
+    cut: int
+    sensitivity: Sensitivity
+    author_has_ticket: bool
+    watchers: tuple[AgentId, ...]
+    flags: tuple[Flag, ...]
+    kind: RoundKind
+    member_operators: int
+    agents: Place
+    """Which of `worlds`."""
+    seats: Place
+    """Which of `seats`."""
+    lists: tuple[ListRow, ...]
+    closed: bool
+
+
+class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
+    """Everything that is certified at a cut. Tables keep the order in which cuts filled them."""
+
+    realm: Digest
+    charter_hash: Digest
+    cut: int
+    digest: Digest
+    tick: int
+    ticked: int
+    beacon: Digest
+    world: Digest
+    """The world digest."""
+    next_hashes: tuple[tuple[OperatorId, Digest], ...]
+    cuts: bytes
+    """Digests of all cuts before, one after the other."""
+    eras: tuple[Era, ...]
+    cut_members: tuple[Member, ...]
+    identities: tuple[IdentityRow, ...]
+    instances: tuple[tuple[InstanceId, OperatorId], ...]
+    operators: tuple[OperatorId, ...]
+    delegations: tuple[RecordId, ...]
+    agents: tuple[Agent, ...]
+    artifacts: tuple[Artifact, ...]
+    refused: tuple[tuple[RecordId, Code], ...]
+    evidence: tuple[Evidence, ...]
+    pending: tuple[RoundId, ...]
+    certificates: tuple[RecordId, ...]
+    """For each slot the first contained record that proves its certificate, by slot."""
+    views: tuple[AgentView, ...]
+    """Agents as rounds pinned them, each once."""
+    worlds: tuple[tuple[Place, ...], ...]
+    """Which of `views` a round pinned, each set of them once."""
+    seats: tuple[tuple[Member, ...], ...]
+    rounds: tuple[RoundRow, ...]
+
+
+class _Table:
+    """Rows that are written once and named by their place."""
+
+    def __init__(self) -> None:
+        self.rows: dict[object, int] = {}
+        self._places: dict[int, int] = {}
+
+    def place(self, row: object) -> int:
+        # Most rows are the very objects of the round before; to hash them costs more.
+        known = self._places.get(id(row))
+        if known is None:
+            known = self._places[id(row)] = self.rows.setdefault(row, len(self.rows))
+        return known
+
+
+def rows_of(
+    state: State, rounds: Mapping[RoundId, Round], contained: Mapping[bytes, RecordId]
+) -> Rows:
+    """Write the certified world; of rounds only what the cut contains."""
+    views, worlds, seats = _Table(), _Table(), _Table()
+    seen: dict[int, int] = {}
+    written = []
+    for name, digests in state.decided.items():
+        one = rounds[name]
+        # Rounds of one cut share the very map of agents, which is never changed.
+        known = id(one.pin.agents)
+        if known not in seen:
+            seen[known] = worlds.place(tuple(map(views.place, one.pin.agents.values())))
+        written.append(_round_row(one, digests, seen[known], seats.place(one.seats)))
+    return Rows(
+        realm=state.realm,
+        charter_hash=state.charter_hash,
+        cut=state.cut,
+        digest=state.digest,
+        tick=state.tick,
+        ticked=state.ticked,
+        beacon=state.beacon,
+        world=rows.world_digest(state),
+        next_hashes=tuple(state.next_hashes.items()),
+        cuts=b"".join(state.cuts),
+        eras=tuple(state.eras),
+        cut_members=state.cut_members,
+        identities=tuple(
+            IdentityRow(
+                seq=one.seq, head=one.head, forked_in=one.forked_in, key_ticks=one.key_ticks
+            )
+            for one in state.identities.values()
+        ),
+        instances=tuple(state.instances.items()),
+        operators=tuple(sorted(state.operators)),
+        delegations=tuple(state.delegations),
+        agents=tuple(state.agents.values()),
+        artifacts=tuple(state.artifacts.values()),
+        refused=tuple(sorted(state.refused.items())),
+        evidence=tuple(row for name in sorted(state.agents) for row in state.ledger.rows(name)),
+        pending=tuple(outcome.round_id for outcome, _ in state.pending),
+        certificates=tuple(contained[key] for key in sorted(contained)),
+        views=tuple(views.rows),  # type: ignore[arg-type] # the table holds nothing else
+        worlds=tuple(worlds.rows),  # type: ignore[arg-type] # the same
+        seats=tuple(seats.rows),  # type: ignore[arg-type] # the same
+        rounds=tuple(written),
+    )
+
+
+def _round_row(one: Round, digests: tuple[Digest, ...], agents: int, seats: int) -> RoundRow:
+    pin = one.pin
+    return RoundRow(
+        round=pin.round,
+        artifact=pin.artifact,
+        author=pin.author,
+        author_operator=pin.author_operator,
+        home=pin.home,
+        home_operator=pin.home_operator,
+        cut=pin.cut,
+        sensitivity=pin.sensitivity,
+        author_has_ticket=pin.author_has_ticket,
+        watchers=tuple(sorted(pin.watchers)),
+        flags=tuple(sorted(pin.flags)),
+        kind=pin.kind,
+        member_operators=pin.member_operators,
+        agents=agents,
+        seats=seats,
+        lists=tuple(_list_row(one, digest) for digest in digests),
+        closed=one.closed,
+    )
+
+
+def _list_row(one: Round, digest: Digest) -> ListRow:
+    phase, final = next(
+        (phase, final) for phase, final in one.finals.items() if final.digest == digest
+    )
+    names = None if final.void else tuple(record.id for record in final.records)
+    return ListRow(phase=phase, digest=digest, records=names)
