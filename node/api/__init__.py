@@ -1,0 +1,25 @@
+"""The HTTP surface of one instance, and its status page.
+
+`server`    binds, bounds and serves connections
+`app`       the application: the table of routes behind the gate
+`gate`      what every request passes: host, size, caller, bucket, rights, body, errors
+`routes`    the table of all routes
+`calls`     what a route is and what it is called with
+`schemas`   what requests hold and actions answer
+`reads`     routes that only look
+`writes`    routes that act for an agent, and the door for finished records
+`admin`     routes of the operator
+`events`    server-sent events, resumable by cursor
+`page`      the status page
+`ids`       full ids of records of any kind
+`errors`    one shape for everything that goes wrong, and the status of each code
+`limits`    what a caller may ask, in numbers
+`intake`    the body of a request, taken in while it is answered
+`openapi`   the OpenAPI document, made from the table
+`reference` the reference page, made from the table
+"""
+
+from node.api.limits import Limits
+from node.api.server import serve
+
+__all__ = ["Limits", "serve"]
