@@ -6,6 +6,23 @@
 `errors`       exit codes, and errors that say what, why and fix
 `output`       the two streams
 `progress`     a progress bar
+`tables`       tables and fields for people, from a node's JSON
+`client`       a running node's API: where it is, by which right, its errors
+`names`        agents by name
+`init_cmd`     `folkmoot init`
+`run_cmd`      `folkmoot run`
+`dev_cmd`      `folkmoot dev`
+`moot`         what the agents of `folkmoot dev` do
+`status_cmd`   `folkmoot status`
+`doctor_cmd`   `folkmoot doctor`
+`why_cmd`      `folkmoot why`
+`artifact_cmd` `folkmoot artifact list`, `show`, `propose`, `history`
+`review_cmd`   `folkmoot review list`, `show`, `object`, `argue`, `vote`
+`agent_cmd`    `folkmoot agent list`, `show`, `create`
+`token_cmd`    `folkmoot agent token`, `tokens`, `revoke-token`
+`keys_cmd`     `folkmoot agent export`, `import`
+`peer_cmd`     `folkmoot peer list`, `add`, `why`, `ban`, `remove`
+`probe_cmd`    `folkmoot peer probe`
 `demo_cmd`     `folkmoot demo`
 `charter_cmd`  `folkmoot charter check`, `folkmoot charter show`
 `version_cmd`  `folkmoot version`

@@ -28,7 +28,7 @@ class Command:
     data: dict[str, str]
     """The keys of its JSON, with what they say."""
     examples: tuple[str, ...]
-    """Command lines that can be run as they stand."""
+    """Command lines that can be run, once words in capitals are replaced by names or ids."""
     exits: dict[Exit, str]
     """What the exit codes mean for this command, where that is more than their general meaning."""
     options: Callable[[argparse.ArgumentParser], None]

@@ -1,38 +1,85 @@
 """`folkmoot demo`: hold a moot on real answers and compare its verdicts with the truth."""
 
 import argparse
+import re
+import shutil
+import tempfile
 import time
+from functools import partial
+from pathlib import Path
 from typing import Final
 
+import trio
+
 from node.cli.command import Command, between, word
-from node.cli.errors import Code, CommandError, Exit
+from node.cli.errors import Code, CommandError, Exit, UsageError
 from node.cli.output import Output
 from node.cli.progress import bar
+from node.demo import over_network
+from node.demo.agents import RefusedByNodeError
 from node.demo.cruxeval import load
 from node.demo.in_process import hold
-from node.demo.realm import QUORUM, found_realm
-from node.demo.report import close_up, summary, tables
-from node.demo.scenario import draw
+from node.demo.instance import InstanceFailedError
+from node.demo.outcome import Outcome, Progress, UnfinishedError
+from node.demo.over_network import Kill
+from node.demo.realm import INSTANCES, QUORUM
+from node.demo.realm import found_realm as found_demo
+from node.demo.report import (
+    Summary,
+    close_up,
+    network_facts,
+    network_summary,
+    summary,
+    tables,
+)
+from node.demo.scenario import Scenario, draw
 
-ITEMS: Final = 60
+ITEMS: Final = 40
+ITEMS_IN_PROCESS: Final = 60
 REVIEWERS: Final = 9
 SEED: Final = "1"
 _ALL_ITEMS: Final = 800
 _ALL_REVIEWERS: Final = 50
+_LATEST_KILL_S: Final = 3_600
+_KILL: Final = re.compile(r"(\d)@(\d{1,4}(?:\.\d)?)s")
+
+
+def _kill(text: str) -> Kill:
+    """Read `1@5s`: which instance, after how many seconds."""
+    found = _KILL.fullmatch(text)
+    place, seconds = (int(found[1]), float(found[2])) if found else (INSTANCES, 0.0)
+    if place >= INSTANCES or seconds > _LATEST_KILL_S:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not INSTANCE@SECONDSs with an instance from 0 to {INSTANCES - 1}, "
+            f"such as 1@5s"
+        )
+    return Kill(place=place, after_s=seconds)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--in-process",
         action="store_true",
-        help="three instances in this process, over a simulated network; needed in this version",
+        help="three instances in this process, over a simulated network and in virtual time",
+    )
+    parser.add_argument(
+        "--kill",
+        metavar="I@Ts",
+        type=_kill,
+        help="kill instance I with SIGKILL after T seconds and start it again: 1@5s",
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep the directories of the three instances, and say where they are",
     )
     parser.add_argument(
         "--items",
         metavar="N",
         type=between(1, _ALL_ITEMS),
-        default=ITEMS,
-        help=f"questions to put, 1 to {_ALL_ITEMS} (default {ITEMS})",
+        default=None,
+        help=f"questions to put, 1 to {_ALL_ITEMS} (default {ITEMS}; {ITEMS_IN_PROCESS} with "
+        "--in-process)",
     )
     parser.add_argument(
         "--reviewers",
@@ -47,8 +94,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=word,
         default=SEED,
-        help=f"any word; it decides questions, proposers, reviewers, keys and the network's "
-        f"delays (default {SEED})",
+        help="any word; it decides questions, proposers and reviewers, and with --in-process "
+        f"also keys and the network's delays (default {SEED})",
     )
     parser.add_argument(
         "--progress",
@@ -58,18 +105,15 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace, output: Output) -> Exit:
-    if not arguments.in_process:
-        raise CommandError(
+    if arguments.in_process and (arguments.kill or arguments.keep):
+        raise UsageError(
             "demo refused",
-            why="the demo over a real network is not in this version",
-            fix="run `folkmoot demo --in-process`",
-            code=Code.NOT_AVAILABLE,
-            leaves=Exit.REFUSED,
+            why="--kill and --keep need processes and directories, --in-process has neither",
+            fix="leave --in-process out",
         )
-    items: int = arguments.items
+    items: int = arguments.items or (ITEMS_IN_PROCESS if arguments.in_process else ITEMS)
     reviewers: int = arguments.reviewers
     seed: str = arguments.seed
-    began = time.monotonic()
     crux = load()
     output.say(
         f"{len(crux.models)} language models answered {len(crux.items)} questions about what a "
@@ -80,17 +124,76 @@ def _run(arguments: argparse.Namespace, output: Output) -> Exit:
     )
     output.say()
     scenario = draw(crux, seed=seed, items=items, reviewers=reviewers)
-    realm = found_realm(crux, seed=seed, reviewers=reviewers)
     shown = output.is_watched or (arguments.progress and not output.quiet)
-    outcome = hold(scenario, realm, progress=bar(output, "verdicts") if shown else None)
-    told = summary(outcome, seconds=time.monotonic() - began)
+    progress = bar(output, "verdicts") if shown else None
+    if arguments.in_process:
+        return _in_process(scenario, reviewers, output, progress)
+    return _over_network(scenario, arguments, output, progress)
+
+
+def _in_process(
+    scenario: Scenario, reviewers: int, output: Output, progress: Progress | None
+) -> Exit:
+    began = time.monotonic()
+    realm = found_demo(scenario.crux, seed=scenario.seed, reviewers=reviewers)
+    outcome = hold(scenario, realm, progress=progress)
+    _tell(output, outcome, summary(outcome, seconds=time.monotonic() - began))
+    return Exit.OK if outcome.agrees else Exit.FAILED
+
+
+def _over_network(
+    scenario: Scenario, arguments: argparse.Namespace, output: Output, progress: Progress | None
+) -> Exit:
+    began = time.monotonic()
+    root = Path(tempfile.mkdtemp(prefix="folkmoot-demo-"))
+    try:
+        staged = trio.run(
+            partial(
+                over_network.hold,
+                scenario,
+                root,
+                reviewers=arguments.reviewers,
+                kills=(arguments.kill,) if arguments.kill else (),
+                progress=progress,
+            )
+        )
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
+    finally:
+        if arguments.keep:
+            output.say(f"The three instances are kept in {root}")
+        else:
+            shutil.rmtree(root, ignore_errors=True)
+    told = network_summary(staged, seconds=time.monotonic() - began)
+    _tell(output, staged.outcome, told)
+    for line in network_facts(staged):
+        output.say(line)
+    return Exit.OK if staged.holds else Exit.FAILED
+
+
+def _tell(output: Output, outcome: Outcome, told: Summary) -> None:
     if output.quiet:
         output.put_json(told)
     else:
         output.say(close_up(outcome))
         output.say()
         output.say(tables(outcome, told))
-    return Exit.OK if outcome.agrees else Exit.FAILED
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Give one reason: the others of a group are its consequences."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, UnfinishedError | InstanceFailedError | RefusedByNodeError):
+        return CommandError(
+            "demo failed",
+            why=str(error),
+            fix="run it again with --keep and read the logs of the instances",
+            code=Code.NOT_AVAILABLE,
+            leaves=Exit.FAILED,
+        )
+    return error
 
 
 DEMO: Final = Command(
@@ -100,8 +203,11 @@ DEMO: Final = Command(
     "model is an agent: one proposes its answer, others vote by their own answers in sealed "
     "ballots, and three instances agree on what counts. The numbers show that the protocol "
     "decides as well as a plain majority that trusts one machine; weights, checks and dissent "
-    "come on top. The same seed gives the same digests on every machine. Nonces come from the "
-    "seed too, which a real agent must never do.",
+    "come on top. The three instances are processes of their own on this machine, with real "
+    "sockets, databases and keys, and what is reported is read from their disks afterwards; --kill "
+    "shows that an instance may die in the middle. With --in-process the same moot runs over a "
+    "simulated network: the same seed then gives the same digests on every machine, and nonces "
+    "come from the seed too, which a real agent must never do.",
     data={
         "instances": "how many nodes took part",
         "artifacts": "answers proposed; `decided` and `ambiguous` together",
@@ -117,16 +223,18 @@ DEMO: Final = Command(
         "majority_accuracy_all": "the same for a plain majority",
         "digests": "world digest of each node at the last cut",
         "verdicts_equal": "whether all nodes hold the same artifacts with the same verdicts",
-        "seconds": "how long it took here; the only value that a seed does not fix",
+        "seconds": "how long it took here",
+        "transport": "`libp2p`; left out with --in-process",
     },
     examples=(
-        "folkmoot demo --in-process",
+        "folkmoot demo",
+        "folkmoot demo --kill 1@5s --json",
         "folkmoot demo --in-process --items 12 --seed 7 --json",
     ),
     exits={
-        Exit.OK: "the instances agree on every verdict and on their world digest",
-        Exit.FAILED: "they do not agree",
-        Exit.REFUSED: "without --in-process: not in this version",
+        Exit.OK: "the instances agree on every verdict and on their world digest, and hold every "
+        "record that was acknowledged",
+        Exit.FAILED: "they do not, or an instance failed",
     },
     options=_options,
     run=_run,

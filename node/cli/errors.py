@@ -1,15 +1,18 @@
 """How a command fails: its exit code, and an error that says what, why and fix.
 
-    CommandError    the command line could not be carried out
-    └── UsageError  it could not be understood: exit code 2
+    CommandError      the command line could not be carried out
+    ├── UsageError    it could not be understood: exit code 2
+    └── AnswerError   a running node refused; the code is the node's
 
-Errors of `federation` are printed in the same three lines; `exit_of` tells their exit code.
-Everything else is our own bug and shows its traceback.
+Errors of `federation` and of the node's own parts are printed in the same three lines; `exit_of`
+tells their exit code. Everything else is our own bug and shows its traceback.
 """
 
 from enum import IntEnum, StrEnum
+from typing import TypeAlias
 
 from federation.core import FederationError, ParameterError
+from node.base.errors import NodeCode, NodeError
 
 
 class Exit(IntEnum):
@@ -41,6 +44,8 @@ class Code(StrEnum):
     NOT_AVAILABLE = "NOT_AVAILABLE"
     NOT_READABLE = "NOT_READABLE"
     INTERRUPTED = "INTERRUPTED"
+    NO_NODE = "NO_NODE"
+    NO_ANSWER = "NO_ANSWER"
 
 
 EXPLAINED: dict[Code, tuple[str, str]] = {
@@ -51,6 +56,11 @@ EXPLAINED: dict[Code, tuple[str, str]] = {
     ),
     Code.NOT_READABLE: ("a file could not be read", "check its name and your rights"),
     Code.INTERRUPTED: ("you stopped the command", "run it again; nothing is left half done"),
+    Code.NO_NODE: ("no node runs there", "start it with `folkmoot run`"),
+    Code.NO_ANSWER: (
+        "what runs there did not answer, or not as a node does",
+        "look at `folkmoot status` and at the node's own output",
+    ),
 }
 """What each code means, and what to do."""
 
@@ -58,7 +68,7 @@ EXPLAINED: dict[Code, tuple[str, str]] = {
 class CommandError(Exception):
     """What happened, why, what to do; and the exit code."""
 
-    def __init__(self, what: str, *, why: str, fix: str, code: Code, leaves: Exit) -> None:
+    def __init__(self, what: str, *, why: str, fix: str, code: str, leaves: Exit) -> None:
         """Keep the parts; `str()` joins them into one line."""
         super().__init__(f"{what}: {why}; {fix} [{code}]")
         self.what = what
@@ -76,12 +86,50 @@ class UsageError(CommandError):
         super().__init__(what, why=why, fix=fix, code=Code.USAGE, leaves=Exit.USAGE)
 
 
-def exit_of(error: CommandError | FederationError) -> Exit:
+class AnswerError(CommandError):
+    """A running node answered with an error; `code` is one of the node's or the protocol's."""
+
+    def __init__(self, what: str, *, why: str, fix: str, code: str, status: int) -> None:
+        """Choose the exit code by the class of the HTTP status."""
+        super().__init__(what, why=why, fix=fix, code=code, leaves=_leaves(status))
+        self.status = status
+
+
+AnyError: TypeAlias = CommandError | FederationError | NodeError
+"""Whatever is printed in three lines."""
+
+_REFUSALS: frozenset[NodeCode] = frozenset(
+    {
+        NodeCode.ALREADY_INITIALISED,
+        NodeCode.BAD_FIELD,
+        NodeCode.BAD_SETTINGS,
+        NodeCode.KEY_WOULD_BE_LOST,
+        NodeCode.LOCKED,
+        NodeCode.NOT_ALLOWED,
+        NodeCode.NOT_IN_CUSTODY,
+        NodeCode.WRONG_CHARTER,
+        NodeCode.WRONG_PASSPHRASE,
+        NodeCode.WRONG_PROTOCOL,
+        NodeCode.WRONG_REALM,
+    }
+)
+"""Codes of a node that say: understood, and not allowed as things are."""
+
+
+def exit_of(error: AnyError) -> Exit:
     """Give the exit code that an error leaves behind."""
     match error:
         case CommandError():
             return error.leaves
         case ParameterError():
             return Exit.USAGE
+        case NodeError():
+            return Exit.REFUSED if error.code in _REFUSALS else Exit.FAILED
         case _:
             return Exit.REFUSED
+
+
+def _leaves(status: int) -> Exit:
+    """Tell what is missing, and a node that cannot just now, from a refusal."""
+    missing, ours = 404, 500
+    return Exit.FAILED if status == missing or status >= ours else Exit.REFUSED

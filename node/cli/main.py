@@ -10,17 +10,82 @@ from collections.abc import Sequence
 from typing import Final
 
 from federation.core import FederationError
+from node.base.errors import NodeError
+from node.cli.agent_cmd import AGENT_CREATE, AGENT_LIST, AGENT_SHOW
+from node.cli.artifact_cmd import (
+    ARTIFACT_HISTORY,
+    ARTIFACT_LIST,
+    ARTIFACT_PROPOSE,
+    ARTIFACT_SHOW,
+)
 from node.cli.charter_cmd import CHARTER_CHECK, CHARTER_SHOW
 from node.cli.command import Command
 from node.cli.demo_cmd import DEMO
-from node.cli.errors import Code, CommandError, Exit, exit_of
+from node.cli.dev_cmd import DEV
+from node.cli.doctor_cmd import DOCTOR
+from node.cli.errors import AnyError, Code, CommandError, Exit, exit_of
+from node.cli.init_cmd import INIT
+from node.cli.keys_cmd import AGENT_EXPORT, AGENT_IMPORT
 from node.cli.output import Output
 from node.cli.parser import COMMAND, Parser, parser_of
+from node.cli.peer_cmd import PEER_ADD, PEER_BAN, PEER_LIST, PEER_REMOVE, PEER_WHY
+from node.cli.probe_cmd import PEER_PROBE
+from node.cli.review_cmd import (
+    REVIEW_ARGUE,
+    REVIEW_LIST,
+    REVIEW_OBJECT,
+    REVIEW_SHOW,
+    REVIEW_VOTE,
+)
+from node.cli.run_cmd import RUN
+from node.cli.status_cmd import STATUS
+from node.cli.token_cmd import AGENT_REVOKE_TOKEN, AGENT_TOKEN, AGENT_TOKENS
 from node.cli.version_cmd import VERSION
+from node.cli.why_cmd import WHY
 
-COMMANDS: Final[tuple[Command, ...]] = (DEMO, CHARTER_CHECK, CHARTER_SHOW, VERSION)
+COMMANDS: Final[tuple[Command, ...]] = (
+    INIT,
+    RUN,
+    DEV,
+    STATUS,
+    DOCTOR,
+    WHY,
+    ARTIFACT_LIST,
+    ARTIFACT_SHOW,
+    ARTIFACT_PROPOSE,
+    ARTIFACT_HISTORY,
+    REVIEW_LIST,
+    REVIEW_SHOW,
+    REVIEW_OBJECT,
+    REVIEW_ARGUE,
+    REVIEW_VOTE,
+    AGENT_LIST,
+    AGENT_SHOW,
+    AGENT_CREATE,
+    AGENT_TOKEN,
+    AGENT_TOKENS,
+    AGENT_REVOKE_TOKEN,
+    AGENT_EXPORT,
+    AGENT_IMPORT,
+    PEER_LIST,
+    PEER_ADD,
+    PEER_WHY,
+    PEER_BAN,
+    PEER_REMOVE,
+    PEER_PROBE,
+    CHARTER_CHECK,
+    CHARTER_SHOW,
+    DEMO,
+    VERSION,
+)
 """All commands, in the order in which help lists them."""
-NOUNS: Final = {"charter": "Look at rules before adopting them"}
+NOUNS: Final = {
+    "artifact": "Read and propose pieces of knowledge",
+    "review": "Take part in rounds: object, argue, vote",
+    "agent": "Agents, their tokens and their keys",
+    "peer": "Other instances, and how it stands with them",
+    "charter": "Look at rules before adopting them",
+}
 """What a noun with several verbs is about."""
 
 
@@ -46,13 +111,36 @@ def _guarded(argv: Sequence[str] | None) -> Exit:
     try:
         code = _run(argv)
         output.data.flush()
-    except (CommandError, FederationError) as error:
-        output.complain(error)
-        return exit_of(error)
+    except (CommandError, FederationError, NodeError) as error:
+        return _complained(output, error)
     except KeyboardInterrupt:
-        output.complain(_interrupted())
-        return Exit.INTERRUPTED
+        return _complained(output, _interrupted())
+    except BaseExceptionGroup as group:
+        # What goes wrong beside other tasks comes in a group; one reason is enough for people.
+        if group.subgroup(KeyboardInterrupt) is not None:
+            return _complained(output, _interrupted())
+        reason = told(group)
+        if reason is None:
+            raise
+        return _complained(output, reason)
     return code
+
+
+def _complained(output: Output, error: AnyError) -> Exit:
+    output.complain(error)
+    return exit_of(error)
+
+
+def told(group: BaseExceptionGroup[BaseException]) -> AnyError | None:
+    """Give the first error of a group that people can be told; None if there is none."""
+    for error in group.exceptions:
+        if isinstance(error, (CommandError, FederationError, NodeError)):
+            return error
+        if isinstance(error, BaseExceptionGroup):
+            inside = told(error)
+            if inside is not None:
+                return inside
+    return None
 
 
 def _run(argv: Sequence[str] | None) -> Exit:

@@ -11,13 +11,21 @@ from typing import TextIO, TypeAlias
 
 import msgspec
 
-from federation.core import FederationError
-from node.cli.errors import CommandError
+from node.cli.errors import AnyError
 
 Json: TypeAlias = (
     str | int | float | bool | Sequence["Json"] | dict[str, "Json"] | msgspec.Struct | None
 )
 """What a command may print as data."""
+
+
+def clean(text: str) -> str:
+    """Put a mark in the place of each character that a terminal would obey instead of show.
+
+    Titles, names and errors may come from strangers: they must not move the cursor, clear the
+    screen, or turn the writing around.
+    """
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +47,20 @@ class Output:
         print(line, file=self.data)
 
     def put_json(self, value: Json) -> None:
-        """Print a value as one line of JSON."""
+        """Print a value as one line of JSON, at once even into a pipe."""
         self.put(msgspec.json.encode(value).decode())
+        self.data.flush()
 
     def say(self, text: str = "") -> None:
         """Tell people something, unless they asked for data only."""
         if not self.quiet:
             print(text, file=self.people)
 
-    def complain(self, error: CommandError | FederationError) -> None:
+    def complain(self, error: AnyError) -> None:
         """Print an error in three lines: what, why, fix with its code."""
-        print(f"folkmoot: {error.what}", file=self.people)
-        print(f"  why: {error.why}", file=self.people)
-        print(f"  fix: {error.fix} [{error.code}]", file=self.people)
+        print(f"folkmoot: {clean(error.what)}", file=self.people)
+        print(f"  why: {clean(error.why)}", file=self.people)
+        print(f"  fix: {clean(error.fix)} [{clean(error.code)}]", file=self.people)
 
     @property
     def is_watched(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from federation.core import Millis
+from node.access.tokens import write_operator_token
 from node.base.entropy import Entropy, random_bytes
 from node.base.paths import DataDir, make_private, write_private
 from node.base.settings import Settings, load, spell
@@ -36,9 +37,6 @@ def write_instance(
     Unix time in ms for the operator's token. Raises NodeError ALREADY_INITIALISED or NOT_WRITTEN,
     and leaves nothing half made.
     """
-    # The package of the API loads the network with it, which nothing else here needs.
-    from node.api.tokens import write_operator_token  # noqa: PLC0415
-
     members = founded.kept_by(instance) if keep is None else tuple(keep)
     with whole(place) as scratch:
         data = DataDir(scratch)

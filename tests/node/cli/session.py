@@ -1,5 +1,6 @@
 """Command lines run as a user runs them: in this process, or as a real one."""
 
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -35,14 +36,14 @@ class Session:
 def run(line: str, capsys: pytest.CaptureFixture[str]) -> Session:
     """Run `folkmoot LINE` in this process."""
     capsys.readouterr()
-    code = main(line.split())
+    code = main(shlex.split(line))
     out = capsys.readouterr()
     return Session(code=code, data=out.out, people=out.err)
 
 
 def command(line: str) -> list[str]:
     """Give the words that start a real process."""
-    return [sys.executable, "-m", "node", *line.split()]
+    return [sys.executable, "-m", "node", *shlex.split(line)]
 
 
 def run_process(line: str, **environment: str) -> Session:

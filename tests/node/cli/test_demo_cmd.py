@@ -39,13 +39,16 @@ def test_without_a_terminal_there_is_no_progress(capsys: pytest.CaptureFixture[s
     assert "verdicts [" not in session.people
 
 
-def test_the_networked_demo_is_refused_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    session = run("demo", capsys)
+@pytest.mark.parametrize("option", ["--kill 1@5s", "--keep"])
+def test_what_needs_processes_is_refused_in_process(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = run(f"demo --in-process {option}", capsys)
 
-    assert session.code == 3
+    assert session.code == 2
     assert session.three[1:] == [
-        "  why: the demo over a real network is not in this version",
-        "  fix: run `folkmoot demo --in-process` [NOT_AVAILABLE]",
+        "  why: --kill and --keep need processes and directories, --in-process has neither",
+        "  fix: leave --in-process out [USAGE]",
     ]
 
 
@@ -58,6 +61,9 @@ def test_the_networked_demo_is_refused_with_what_to_do(capsys: pytest.CaptureFix
         ("--reviewers 2", "argument --reviewers: '2' is not a whole number from 3 to 50"),
         ("--reviewers 51", "'51'"),
         (f"--seed {'s' * 65}", "argument --seed: a word has 1 to 64 printable characters"),
+        ("--kill 3@5s", "argument --kill: '3@5s' is not INSTANCE@SECONDSs"),
+        ("--kill 1@4000s", "'1@4000s'"),
+        ("--kill now", "'now'"),
         ("--seed a\x07b", "argument --seed"),
         ("--seed \udc80", "argument --seed"),
     ],

@@ -1,3 +1,5 @@
+import argparse
+import dataclasses
 import os
 import signal
 import subprocess
@@ -5,8 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from node.cli.errors import MEANING
+from node.base.errors import NodeCode, NodeError
+from node.cli.errors import MEANING, Exit
 from node.cli.main import COMMANDS, main
+from node.cli.output import Output
+from node.cli.version_cmd import VERSION
 from tests.node.cli.session import ROOT, command, run, run_process
 
 
@@ -68,11 +73,18 @@ def test_help_fits_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "example", [example for one in COMMANDS for example in one.examples if "demo" not in example]
+    "example",
+    # Those of other commands need a data directory or a running node: test_running has them.
+    [
+        example
+        for one in COMMANDS
+        if one.words[0] in {"charter", "version"}
+        for example in one.examples
+    ],
 )
 def test_every_example_runs(example: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program, *line = example.split()
-    session = run(" ".join(line), capsys)
+    program, line = example.split(maxsplit=1)
+    session = run(line, capsys)
 
     assert program == "folkmoot"
     assert session.code == 0
@@ -96,11 +108,62 @@ def test_main_reads_the_command_line_of_the_process(
     assert capsys.readouterr().out == "0.1.0\n"
 
 
+def _complaint() -> NodeError:
+    return NodeError("what", why="why", fix="fix", code=NodeCode.STORE_FAILED)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "first"),
+    [
+        (_complaint(), 1, "folkmoot: what"),
+        (
+            ExceptionGroup("", [ValueError(), ExceptionGroup("", [_complaint()])]),
+            1,
+            "folkmoot: what",
+        ),
+        (KeyboardInterrupt(), 130, "folkmoot: interrupted"),
+        (BaseExceptionGroup("", [KeyboardInterrupt()]), 130, "folkmoot: interrupted"),
+    ],
+)
+def test_what_goes_wrong_alone_or_in_a_group_is_told_in_three_lines(
+    raised: BaseException,
+    code: int,
+    first: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _raising(raised, monkeypatch)
+    session = run("version", capsys)
+
+    assert session.code == code
+    assert session.three[0] == first
+
+
+def test_a_bug_of_ours_shows_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _raising(ExceptionGroup("", [ExceptionGroup("", [ValueError()])]), monkeypatch)
+
+    with pytest.raises(ExceptionGroup):
+        run("version", capsys)
+
+
+def _raising(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `folkmoot version` go wrong."""
+
+    def fail(arguments: argparse.Namespace, output: Output) -> Exit:
+        del arguments, output
+        raise error
+
+    failing = dataclasses.replace(VERSION, run=fail)
+    monkeypatch.setattr("node.cli.main.COMMANDS", (failing,))
+
+
 def test_python_dash_m_node_is_the_same_command() -> None:
     assert run_process("version").data == "0.1.0\n"
-    refused = run_process("demo")
-    assert refused.code == 3
-    assert refused.three[0] == "folkmoot: demo refused"
+    refused = run_process("charter check")
+    assert refused.code == 2
+    assert refused.three[0] == "folkmoot: charter check not understood"
 
 
 def test_a_reader_that_went_away_is_no_traceback() -> None:

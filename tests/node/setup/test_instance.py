@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from federation.records import Role
-from node.api.tokens import TokenFile
+from node.access.tokens import TokenFile
 from node.base.errors import KeystoreError, NodeCode, NodeError
 from node.base.paths import DataDir
 from node.base.settings import Settings, load

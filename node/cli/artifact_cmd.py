@@ -1,0 +1,280 @@
+"""`folkmoot artifact list`, `show`, `propose`, `history`: pieces of knowledge, by the node's API."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from node.cli.client import connect, node_options
+from node.cli.command import Command, between
+from node.cli.errors import Code, CommandError, Exit
+from node.cli.names import agent_id
+from node.cli.output import Json, Output
+from node.cli.tables import (
+    NOTHING,
+    Told,
+    cell,
+    prose,
+    put_end,
+    put_fields,
+    put_table,
+    row_of,
+    rows_of,
+)
+
+_MOST: Final = 200
+_STATES: Final = ("waiting", "void", "proposed", "under_review", "active", "retracted")
+SIGNED: Final = {
+    "id": "id of the record; of a proposal, also the artifact's",
+    "cid": "the same as a CIDv1",
+    "kind": "its kind",
+    "agent": "id of its author",
+    "seq": "its place in the author's chain",
+    "at": "the claimed time, which decides nothing",
+}
+"""What the node tells of a record that it signed."""
+MISSING: Final = "no such artifact, or the node does not run"
+REFUSED: Final = "the node refused, and says why"
+
+
+def artifact_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the artifact that a command is about."""
+    parser.add_argument(
+        "artifact", metavar="ARTIFACT", help="its id, or enough of its first digits"
+    )
+
+
+def agent_option(parser: argparse.ArgumentParser) -> None:
+    """Add the agent that acts."""
+    parser.add_argument(
+        "--agent",
+        metavar="AGENT",
+        required=True,
+        help="who acts: name or id of an agent whose keys the node keeps",
+    )
+
+
+def _list_options(parser: argparse.ArgumentParser) -> None:
+    node_options(parser)
+    parser.add_argument(
+        "--state", metavar="STATE", choices=_STATES, help=f"only these: {', '.join(_STATES)}"
+    )
+    parser.add_argument("--topic", metavar="TOPIC", help="only this topic and what is below it")
+    parser.add_argument(
+        "--after", metavar="ARTIFACT", help="go on behind this one: `next` of the page before"
+    )
+    parser.add_argument(
+        "--most",
+        metavar="N",
+        type=between(1, _MOST),
+        default=50,
+        help=f"rows, 1 to {_MOST} (default 50)",
+    )
+
+
+def _list(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        told = client.get(
+            "v1",
+            "artifacts",
+            state=arguments.state,
+            topic=arguments.topic,
+            after=arguments.after,
+            most=arguments.most,
+        )
+    if output.quiet:
+        output.put_json(told)
+        return Exit.OK
+    page = row_of(told)
+    waiting = [] if arguments.after else rows_of(page.get("waiting"))
+    put_table(
+        output,
+        ("artifact", "state", "topics", "narrow", "title"),
+        [
+            (
+                cell(row.get("id")),
+                cell(row.get("state")),
+                cell(row.get("topics")),
+                _narrow(row),
+                cell(row.get("title")),
+            )
+            for row in (*waiting, *rows_of(page.get("items")))
+        ],
+    )
+    if page.get("next"):
+        output.say(f"More: add --after {page.get('next')}")
+    return Exit.OK
+
+
+def _narrow(row: Told) -> str:
+    verdict = row_of(row.get("verdict"))
+    return cell(bool(verdict.get("narrow"))) if verdict else NOTHING
+
+
+def _show(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        told = client.get("v1", "artifacts", arguments.artifact)
+    if output.quiet:
+        output.put_json(told)
+        return Exit.OK
+    page = row_of(told)
+    names = ("id", "cid", "title", "state", "settled", "phase", "author", "home", "topics")
+    put_fields(output, {name: page.get(name) for name in (*names, "sources", "flags", "round")})
+    output.put("")
+    text = page.get("prose")
+    output.put(prose(text) if isinstance(text, str) else f"The text is {cell(page.get('text'))}.")
+    for claim in rows_of(page.get("claims")):
+        output.put(f"claim {cell(claim.get('n'))}: {cell(claim.get('text'))}")
+        output.put(f"  false if: {cell(claim.get('falsification'))}")
+    output.put("")
+    put_end(output, page)
+    return Exit.OK
+
+
+def _propose_options(parser: argparse.ArgumentParser) -> None:
+    node_options(parser)
+    agent_option(parser)
+    parser.add_argument("--title", metavar="TEXT", required=True, help="one line")
+    body = parser.add_mutually_exclusive_group()
+    body.add_argument("--prose", metavar="TEXT", help="what it says")
+    body.add_argument(
+        "--prose-file", metavar="FILE", type=Path, help="the same from a file; - is standard input"
+    )
+    for name, what in (
+        ("claim", "one claim that it makes; may be repeated"),
+        ("falsification", "what would show the claim of the same place false; may be repeated"),
+        ("source", "where it comes from; may be repeated"),
+    ):
+        parser.add_argument(f"--{name}", metavar="TEXT", action="append", default=[], help=what)
+    parser.add_argument(
+        "--topic",
+        metavar="TOPIC",
+        action="append",
+        required=True,
+        help="path in the topic tree, such as code/python; 1 to 4 of them",
+    )
+    parser.add_argument("--lang", metavar="LANG", default="en", help="its language (default en)")
+
+
+def _propose(arguments: argparse.Namespace, output: Output) -> Exit:
+    text: str = arguments.prose or _read(arguments.prose_file)
+    with connect(arguments) as client:
+        told = client.post(
+            "v1",
+            "artifacts",
+            body={
+                "agent": agent_id(client, arguments.agent),
+                "title": arguments.title,
+                "prose": text,
+                "claims": arguments.claim,
+                "falsification": arguments.falsification,
+                "sources": arguments.source,
+                "topics": arguments.topic,
+                "lang": arguments.lang,
+            },
+        )
+    return say_done(output, told, "Proposed; the next cut opens its round.")
+
+
+def say_done(output: Output, told: Json, words: str) -> Exit:
+    """Print what the node answered to an action."""
+    if output.quiet:
+        output.put_json(told)
+    else:
+        output.say(words)
+        put_fields(output, row_of(told))
+    return Exit.OK
+
+
+def _read(file: Path | None) -> str:
+    if file is None:
+        return ""
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(
+            "text not read",
+            why=f"{file}: {error}",
+            fix="name a readable file of UTF-8 text, or - for standard input",
+            code=Code.NOT_READABLE,
+            leaves=Exit.FAILED,
+        ) from error
+
+
+def _history(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        told = client.get("v1", "artifacts", arguments.artifact, "history")
+    if output.quiet:
+        output.put_json(told)
+        return Exit.OK
+    put_table(
+        output,
+        ("cut", "event", "who", "why"),
+        [
+            (
+                cell(row.get("cut")),
+                cell(row.get("event")),
+                cell(row.get("who")),
+                cell(row.get("why")),
+            )
+            for row in rows_of(row_of(told).get("events"))
+        ],
+    )
+    return Exit.OK
+
+
+def one_artifact(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a command about one artifact."""
+    node_options(parser)
+    artifact_argument(parser)
+
+
+ARTIFACT_LIST: Final = Command(
+    words=("artifact", "list"),
+    summary="List artifacts",
+    why="An artifact is one piece of knowledge. The list shows what stands, what is under review "
+    "and what was taken back; narrow means that the community was too small for the usual "
+    "safeguards.",
+    data={
+        "items": "one object each, newest first",
+        "next": "id to continue behind, or null",
+        "waiting": "proposals that no cut contains yet",
+    },
+    examples=("folkmoot artifact list", "folkmoot artifact list --state active --json"),
+    exits={Exit.FAILED: "the node does not run"},
+    options=_list_options,
+    run=_list,
+)
+ARTIFACT_SHOW: Final = Command(
+    words=("artifact", "show"),
+    summary="Show one artifact with its text and verdict",
+    why="What it claims, what would show it false, and how the community decided.",
+    data={"…": "the artifact, as the API's route /v1/artifacts/{id} tells it"},
+    examples=("folkmoot artifact show ARTIFACT", "folkmoot artifact show ARTIFACT --json"),
+    exits={Exit.FAILED: MISSING},
+    options=one_artifact,
+    run=_show,
+)
+ARTIFACT_PROPOSE: Final = Command(
+    words=("artifact", "propose"),
+    summary="Propose an artifact for an agent",
+    why="The node signs for an agent whose keys it keeps. The next cut opens a round, in which "
+    "the others object, argue and vote; the author never reviews.",
+    data=SIGNED,
+    examples=(
+        "folkmoot artifact propose --agent AGENT --title Water --prose 'It is wet.' --topic water",
+    ),
+    exits={Exit.FAILED: "the node does not run", Exit.REFUSED: REFUSED},
+    options=_propose_options,
+    run=_propose,
+)
+ARTIFACT_HISTORY: Final = Command(
+    words=("artifact", "history"),
+    summary="Tell the story of an artifact",
+    why="Every step with the record or certificate that made it so, in the order of the cuts.",
+    data={"id": "of the artifact", "cid": "the same as a CIDv1", "events": "one object a step"},
+    examples=("folkmoot artifact history ARTIFACT",),
+    exits={Exit.FAILED: MISSING},
+    options=one_artifact,
+    run=_history,
+)

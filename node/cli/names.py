@@ -1,0 +1,84 @@
+"""Agents by the names that people gave them.
+
+The API speaks ids; people speak names. A name is looked up among the agents that the node knows.
+What is no name is handed on as it is, so an id or its first digits work too.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from federation.records import Role
+from node.base.errors import NodeCode, RequestError
+from node.base.paths import DataDir
+from node.cli.client import Client
+from node.cli.output import clean
+from node.cli.tables import Told, cell, row_of, rows_of
+from node.keys.directory import KeyDirectory
+from node.keys.key_file import About, parse_file
+
+_PAGE: Final = 200
+_LEAST_DIGITS: Final = 6
+"""Of an id's beginning that is looked up; the API asks for as many."""
+
+
+def agent_id(client: Client, said: str) -> str:
+    """Give the id of the agent of this name, or what was said; raises AMBIGUOUS for several."""
+    found = [row for row in agents_of(client) if row.get("name") == said]
+    if len(found) > 1:
+        raise RequestError(
+            f"agent {said!r} not chosen",
+            why=f"{len(found)} agents have this name: {cell([row.get('id') for row in found])}",
+            fix="name it by its id",
+            code=NodeCode.AMBIGUOUS,
+        )
+    return str(found[0].get("id")) if found else said
+
+
+def agents_of(client: Client) -> Iterator[Told]:
+    """Go through all agents that the node knows, page by page."""
+    after: str | None = None
+    while True:
+        page = row_of(client.get("v1", "agents", after=after, most=_PAGE))
+        yield from rows_of(page.get("items"))
+        if not page.get("next"):
+            return
+        after = str(page.get("next"))
+
+
+def kept_agent(data: DataDir, said: str) -> About:
+    """Find an agent whose keys lie in a data directory: by name, id, or the beginning of its id.
+
+    Key files tell without a passphrase whose they are, so no node need run. Raises RequestError
+    NOT_IN_CUSTODY or AMBIGUOUS.
+    """
+    agents = [one for one in kept(data) if one.role is Role.AGENT]
+    found = [one for one in agents if one.name == said]
+    if not found and len(said) >= _LEAST_DIGITS:
+        found = [one for one in agents if one.id.hex().startswith(said.lower())]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise RequestError(
+            f"agent {said!r} not chosen",
+            why=f"{len(found)} agents are called so",
+            fix="name it by its id",
+            code=NodeCode.AMBIGUOUS,
+        )
+    raise RequestError(
+        f"agent {said!r} not found",
+        why=f"no key file in {data.keys} is of an agent called so",
+        fix=f"name one of {', '.join(clean(one.name) for one in agents) or 'none'}",
+        code=NodeCode.NOT_IN_CUSTODY,
+    )
+
+
+def kept(data: DataDir) -> Iterator[About]:
+    """Go through those whose keys lie in a data directory; what is secret stays locked."""
+    data.check()
+    directory = KeyDirectory(data.keys)
+    with directory.hold():
+        files = directory.read()
+    for name, raw in files.items():
+        about = parse_file(name, raw).about
+        if about is not None:
+            yield about

@@ -1,0 +1,242 @@
+"""`folkmoot peer list`, `add`, `why`, `ban`, `remove`: other instances, by the node's API."""
+
+import argparse
+from typing import Final
+
+from node.base.errors import NodeCode, RequestError
+from node.base.settings import read_address
+from node.cli.artifact_cmd import REFUSED, say_done
+from node.cli.client import connect, node_options
+from node.cli.command import Command, between
+from node.cli.errors import Exit
+from node.cli.output import Json, Output
+from node.cli.tables import Told, cell, moment, put_fields, put_table, row_of, rows_of
+
+_LONGEST_BAN: Final = 525_600
+"""Minutes in a year."""
+_MISSING: Final = "no such peer, or the node does not run"
+
+
+def _list(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        told = client.get("v1", "peers")
+    if output.quiet:
+        output.put_json(told)
+        return Exit.OK
+    put_table(
+        output,
+        (
+            "instance",
+            "name",
+            "connected",
+            "cut",
+            "last progress",
+            "faults",
+            "banned until",
+            "why not",
+        ),
+        [
+            (
+                cell(row.get("instance")),
+                cell(row.get("name")),
+                cell(row.get("connected")),
+                cell(row.get("cut")),
+                moment(row.get("last_progress")),
+                cell(row.get("score")),
+                moment(row.get("banned_until")),
+                cell(row.get("unreachable")),
+            )
+            for row in _peers(told)
+        ],
+    )
+    return Exit.OK
+
+
+def _peers(told: Json) -> list[Told]:
+    page = row_of(told)
+    if page.get("peers") is None:
+        raise RequestError(
+            "peers not listed",
+            why="only the operator of an instance is told who its peers are; it knows "
+            f"{cell(page.get('known'))}, and {cell(page.get('connected'))} are connected",
+            fix="use the operator's token: name its data directory with --data",
+            code=NodeCode.NOT_ALLOWED,
+        )
+    return rows_of(page.get("peers"))
+
+
+def address(text: str) -> str:
+    """Read the multiaddr of a peer."""
+    try:
+        return read_address(text, with_peer=True)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    node_options(parser)
+    parser.add_argument(
+        "address",
+        metavar="ADDRESS",
+        type=address,
+        help="its multiaddr, such as /ip4/192.0.2.7/tcp/4420/p2p/12D3KooW…; "
+        "`folkmoot status` of that instance shows it",
+    )
+
+
+def _add(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        told = client.post("v1", "admin", "peers", body={"address": arguments.address})
+    return say_done(
+        output, told, "It is called from now on; `folkmoot peer list` shows what comes of it."
+    )
+
+
+def _peer_options(parser: argparse.ArgumentParser) -> None:
+    node_options(parser)
+    parser.add_argument(
+        "instance", metavar="INSTANCE", help="its name, its id, or the first digits of its id"
+    )
+
+
+def _why(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        peer = _find(_peers(client.get("v1", "peers")), arguments.instance)
+    if output.quiet:
+        output.put_json(dict(peer))
+        return Exit.OK
+    times = {name: moment(peer.get(name)) for name in ("last_progress", "banned_until")}
+    put_fields(output, {name: value for name, value in peer.items() if name != "why"} | times)
+    output.say()
+    put_table(
+        output,
+        ("at", "code", "cost", "why"),
+        [
+            (
+                moment(row.get("at")),
+                cell(row.get("code")),
+                cell(row.get("cost")),
+                cell(row.get("why")),
+            )
+            for row in rows_of(peer.get("why"))
+        ],
+    )
+    return Exit.OK
+
+
+def _find(peers: list[Told], said: str) -> Told:
+    found = [
+        peer
+        for peer in peers
+        if peer.get("name") == said or str(peer.get("instance")).startswith(said.lower())
+    ]
+    if len(found) != 1:
+        raise RequestError(
+            f"peer {said!r} not found" if not found else f"peer {said!r} not chosen",
+            why="no peer has this name or id" if not found else f"{len(found)} peers are called so",
+            fix="`folkmoot peer list` shows them",
+            code=NodeCode.AMBIGUOUS if found else NodeCode.NOT_FOUND,
+        )
+    return found[0]
+
+
+def _ban_options(parser: argparse.ArgumentParser) -> None:
+    _peer_options(parser)
+    parser.add_argument(
+        "--minutes",
+        metavar="N",
+        type=between(0, _LONGEST_BAN),
+        default=1_440,
+        help=f"how long, up to {_LONGEST_BAN}, a year; 0 ends a ban (default 1440, a day)",
+    )
+
+
+def _ban(arguments: argparse.Namespace, output: Output) -> Exit:
+    minutes: int = arguments.minutes
+    with connect(arguments) as client:
+        peer = _find(_peers(client.get("v1", "peers")), arguments.instance)
+        told = client.post(
+            "v1",
+            "admin",
+            "peers",
+            str(peer.get("instance")),
+            "ban",
+            body={"minutes": minutes},
+        )
+    words = f"Refused here for {minutes} min; others decide themselves."
+    return say_done(output, told, words if minutes else "The ban is over.")
+
+
+def _remove(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        peer = _find(_peers(client.get("v1", "peers")), arguments.instance)
+        told = client.delete("v1", "admin", "peers", str(peer.get("instance")))
+    return say_done(output, told, "It is called no more.")
+
+
+PEER_LIST: Final = Command(
+    words=("peer", "list"),
+    summary="List other instances with their last progress",
+    why="Connected is not the same as in step: `last progress` is when a peer last gave or took "
+    "something new, and `cut` how far it has come.",
+    data={
+        "known": "how many this instance knows",
+        "connected": "how many of them it is connected to",
+        "peers": "one object each; null without the operator's token",
+    },
+    examples=("folkmoot peer list", "folkmoot peer list --json"),
+    exits={Exit.FAILED: "the node does not run", Exit.REFUSED: "the token is not the operator's"},
+    options=node_options,
+    run=_list,
+)
+PEER_ADD: Final = Command(
+    words=("peer", "add"),
+    summary="Call another instance now",
+    why="The node calls the address, now and whenever the connection ends, also after a restart, "
+    "until `peer remove`. Addresses may stand in `peers` of folkmoot.toml just as well.",
+    data={"done": "always true; anything else is an error"},
+    examples=("folkmoot peer add ADDRESS",),
+    exits={Exit.FAILED: "the node does not run", Exit.REFUSED: REFUSED},
+    options=_add_options,
+    run=_add,
+)
+PEER_WHY: Final = Command(
+    words=("peer", "why"),
+    summary="Tell why a peer is in its present standing",
+    why="Every fault that a peer was charged with: when, which rule, what it cost. Reasons fade "
+    "with time, and a ban ends by itself.",
+    data={
+        "instance": "its id",
+        "score": "what its faults add up to; 0 is spotless",
+        "banned_until": "Unix time in ms, or null",
+        "why": "list of faults: `at`, `code`, `why`, `cost`",
+        "…": "more, as the API's route /v1/peers tells it",
+    },
+    examples=("folkmoot peer why INSTANCE",),
+    exits={Exit.FAILED: _MISSING, Exit.REFUSED: "the token is not the operator's"},
+    options=_peer_options,
+    run=_why,
+)
+PEER_BAN: Final = Command(
+    words=("peer", "ban"),
+    summary="Refuse a peer for some time",
+    why="Its connections end and new ones are refused, here only. While a member is banned, "
+    "certificates that need its signature do not come.",
+    data={"done": "always true; anything else is an error"},
+    examples=("folkmoot peer ban INSTANCE --minutes 120",),
+    exits={Exit.FAILED: _MISSING, Exit.REFUSED: REFUSED},
+    options=_ban_options,
+    run=_ban,
+)
+PEER_REMOVE: Final = Command(
+    words=("peer", "remove"),
+    summary="Stop calling a peer",
+    why="The node does not call it again, not even after a restart. A conversation that is open "
+    "goes on until it ends, and the peer may still call here; `peer ban` ends both. An address "
+    "that stands in folkmoot.toml must be taken out there.",
+    data={"done": "always true; anything else is an error"},
+    examples=("folkmoot peer remove INSTANCE",),
+    exits={Exit.FAILED: _MISSING, Exit.REFUSED: REFUSED},
+    options=_peer_options,
+    run=_remove,
+)
