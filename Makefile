@@ -10,11 +10,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 # Seeds of the simulated network: a count (200), or a range (40-99, 17-17).
 SEEDS ?= 1000
-# What `make run` passes on, for example ARGS=--json.
+# Where `make run` keeps its instance.
+DATA ?= folkmoot-data
+# What `make run` and `make demo` pass on, for example ARGS=--json.
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow simnet coverage lint check lock clean
+.PHONY: help setup run demo test test-slow simnet coverage lint check lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +39,12 @@ $(STAMP): $(LOCK) pyproject.toml deploy/check-machine.sh
 	@$(PIP) check
 	@touch $@
 
-run: setup ## hold a moot: 51 language models, three instances, sealed ballots, in one process
-	@$(BIN)/folkmoot demo --in-process $(ARGS)
+run: setup ## run an instance of your own; the first time it is made in folkmoot-data/
+	@test -e $(DATA) || $(BIN)/folkmoot init --data $(DATA) --make-passphrase
+	@exec $(BIN)/folkmoot run --data $(DATA) $(ARGS)
+
+demo: setup ## hold a moot: 51 language models, sealed ballots, three processes on this machine
+	@$(BIN)/folkmoot demo $(ARGS)
 
 test: setup ## the quick tests
 	$(BIN)/pytest -n $(WORKERS) -m "not slow"

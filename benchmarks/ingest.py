@@ -32,7 +32,7 @@ from federation.protocol import effects as fx
 from federation.records import Record
 from node.base.clock import SteadyClock
 from node.runtime.collector import calm_collector
-from node.runtime.core import photograph
+from node.runtime.camera import Camera
 from node.runtime.driver import Driver
 from node.runtime.events import EventFeed
 from node.runtime.inbox import Inbox
@@ -249,7 +249,7 @@ async def through_core(stage: Stage, feed: Callable[[Feed], Awaitable[None]]) ->
     """Go the whole way, through the node's own inbox, driver and performers."""
     inbox, timers = Inbox(), Timers(stage.clock.now)
     driver = Driver(
-        stage.world, now=stage.clock.now, inbox=inbox, timers=timers, photograph=photograph
+        stage.world, now=stage.clock.now, inbox=inbox, timers=timers, photograph=Camera(0).photograph
     )
     events = EventFeed(stage.store, recent=(), wall=stage.clock.wall)
     outside = Nowhere()

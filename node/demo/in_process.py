@@ -9,21 +9,17 @@ then reputation moves, and the next six follow. Nonces and salts come from the s
 a simulation may do; a reveal opens the sealed copy in the log, for nobody remembers a nonce.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from federation.core import ArtifactId, Digest, InstanceId, Millis
+from federation.core import ArtifactId, InstanceId
 from federation.crypto import Ballot
 from federation.protocol import World
 from federation.protocol import effects as fx
 from federation.simulation.network import Agreeable, Community, SimNetwork, SimNode, View
 from node.demo.metrics import Judged
+from node.demo.outcome import Outcome, Progress, UnfinishedError
 from node.demo.realm import EPOCH
 from node.demo.scenario import TOPIC, Question, Scenario
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the verdicts so far and the number of proposals."""
 
 _SOON: Final = 20
 """How long after a tick the next answers are proposed, in ms."""
@@ -31,35 +27,6 @@ _SETTLE: Final = 1_000
 """After the last verdict is contained: time for the last cut's certificate to be filed."""
 _PATIENCE: Final = 10
 """Ticks beyond the planned ones after which a run that still lacks verdicts has failed."""
-
-
-class UnfinishedError(Exception):
-    """Verdicts are missing: a bug, for nothing is lost in this network and nobody lies."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a moot came to, read from the certified state of the instances."""
-
-    scenario: Scenario
-    realm: Community
-    judged: tuple[Judged, ...]
-    """In the order of the questions."""
-    agents: int
-    records: int
-    """Records that each instance holds."""
-    digests: tuple[Digest, ...]
-    """World digest of each instance."""
-    verdicts_equal: bool
-    """Every instance holds the same artifacts with the same verdicts."""
-    cuts: int
-    ticks: int
-    virtual_ms: Millis
-
-    @property
-    def agrees(self) -> bool:
-        """Tell whether the instances agree on everything."""
-        return self.verdicts_equal and len(set(self.digests)) == 1
 
 
 class _Models(Agreeable):
@@ -149,7 +116,7 @@ class _Moot:
         }
         return Outcome(
             scenario=self.scenario,
-            realm=self.realm,
+            agents_in_order=self.realm.founding.agents,
             judged=tuple(
                 Judged(question=question, verdict=verdicts[question.item.id])
                 for question in self.scenario.questions
@@ -160,7 +127,7 @@ class _Moot:
             verdicts_equal=all(world.state.artifacts == first.artifacts for world in worlds),
             cuts=first.cut,
             ticks=first.tick,
-            virtual_ms=self.network.now,
+            network_ms=self.network.now,
         )
 
 

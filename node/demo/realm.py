@@ -4,11 +4,12 @@ Three further operators run the instances, so nobody who votes also agrees on wh
 charter is the preset `test`, which counts in seconds; what is changed in it stands here.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
-from federation.charter import preset
+from federation.charter import Review, Timing, Trust, preset
 from federation.crypto import plain_hash
 from federation.protocol import FounderSpec, FoundingSpec, Keys, found
 from federation.simulation.network import Community
@@ -23,13 +24,34 @@ EPOCH: Final = 4_000
 1 s, ballots at least .2 s, and four agreements of a few messages each."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoRules:
+    """The sections of the demo's charter that depart from the preset."""
+
+    timing: Timing
+    review: Review
+    trust: Trust
+
+
+def rules_of(crux: CruxSet, *, reviewers: int) -> DemoRules:
+    """Give the rules of the demo; `reviewers` is k."""
+    rules = preset(PRESET)
+    return DemoRules(
+        timing=msgspec.structs.replace(rules.timing, epoch=EPOCH, three="strict"),
+        review=msgspec.structs.replace(
+            rules.review, k=reviewers, q_min=QUORUM, topics=(), contest=0, rule=0
+        ),
+        trust=msgspec.structs.replace(rules.trust, seats=len(crux.models)),
+    )
+
+
 def found_realm(crux: CruxSet, *, seed: str, reviewers: int) -> Community:
     """Found the demo's realm; all keys come from the seed, because a demo can be repeated.
 
     Agents stand in the order of the models, and go round the instances. `reviewers` is k:
     commit closes once so many have voted.
     """
-    rules = preset(PRESET)
+    rules = rules_of(crux, reviewers=reviewers)
     models = range(len(crux.models))
     homes = tuple(model % INSTANCES for model in models)
     agents = tuple(_keys(seed, "agent", model) for model in models)
@@ -58,11 +80,9 @@ def found_realm(crux: CruxSet, *, seed: str, reviewers: int) -> Community:
                 )
                 for model in models
             ],
-            timing=msgspec.structs.replace(rules.timing, epoch=EPOCH, three="strict"),
-            review=msgspec.structs.replace(
-                rules.review, k=reviewers, q_min=QUORUM, topics=(), contest=0, rule=0
-            ),
-            trust=msgspec.structs.replace(rules.trust, seats=len(models)),
+            timing=rules.timing,
+            review=rules.review,
+            trust=rules.trust,
         )
     )
     return Community(founding=founding, instances=instances, agents=agents, homes=homes)

@@ -11,8 +11,9 @@ import msgspec
 
 from federation.core import MILLION
 from federation.crypto import Choice
-from node.demo.in_process import Outcome
 from node.demo.metrics import Judged, Score, by_majority, by_protocol, score
+from node.demo.outcome import Outcome
+from node.demo.over_network import Staged
 
 _WORDS = {Choice.FOR: "for", Choice.AGAINST: "against", Choice.ABSTAIN: "abstains"}
 
@@ -68,6 +69,30 @@ def summary(outcome: Outcome, *, seconds: float) -> Summary:
     )
 
 
+class NetworkSummary(Summary, frozen=True, kw_only=True):
+    """The same of a demo over a real network."""
+
+    transport: str
+
+
+def network_summary(staged: Staged, *, seconds: float) -> NetworkSummary:
+    """Summarise a run over the network; `seconds` is how long all of it took."""
+    told = summary(staged.outcome, seconds=seconds)
+    return NetworkSummary(**msgspec.structs.asdict(told), transport="libp2p")
+
+
+def network_facts(staged: Staged) -> Iterator[str]:
+    """Tell what only a real network has to tell."""
+    for place in staged.killed:
+        yield f"Instance {place} was killed in the middle, and came back."
+    lost = "none is lost" if not staged.lost else f"{staged.lost} are LOST"
+    yield f"{staged.acknowledged} records were acknowledged; {lost}."
+    if staged.missed:
+        yield f"{staged.missed} votes came too late to count."
+    peaks = ", ".join(f"{peak:.0f}" for peak in staged.peaks_mb)
+    yield f"Largest memory of the three processes: {peaks} MB."
+
+
 def close_up(outcome: Outcome) -> str:
     """Tell one round: the first that was not unanimous, or the first at all; "" if none ended."""
     divided = (one for one in outcome.judged if len(_choices(one)) > 1)
@@ -84,8 +109,7 @@ def _story(outcome: Outcome, one: Judged) -> Iterator[str]:
     text = question.text()
     models = outcome.scenario.crux.models
     names = {
-        agent: model.name
-        for agent, model in zip(outcome.realm.founding.agents, models, strict=True)
+        agent: model.name for agent, model in zip(outcome.agents_in_order, models, strict=True)
     }
     yield f"One round, close up: {question.item.id}"
     yield textwrap.indent(text.prose, "    ")
@@ -127,7 +151,7 @@ def _facts(outcome: Outcome, told: Summary) -> Iterator[str]:
     yield (
         f"{told.agents} agents on {told.instances} instances signed {told.records} records; "
         f"{outcome.cuts} cuts, {outcome.ticks} ticks, "
-        f"{outcome.virtual_ms / 1000:.1f} s of virtual time in {told.seconds:.1f} s."
+        f"{outcome.network_ms / 1000:.1f} s on the network's clock, {told.seconds:.1f} s in all."
     )
     equal = "equal" if len(set(told.digests)) == 1 else "DIFFERENT"
     yield f"World digests after the last cut: {equal}."

@@ -4,7 +4,8 @@ from federation.artifacts import DecidedBy
 from federation.core import MILLION
 from node.demo import in_process
 from node.demo.cruxeval import load
-from node.demo.in_process import Outcome, UnfinishedError, hold
+from node.demo.in_process import hold
+from node.demo.outcome import Outcome, UnfinishedError
 from node.demo.realm import found_realm
 from node.demo.scenario import draw
 
@@ -31,7 +32,7 @@ def test_all_instances_come_to_the_same_world(outcome: Outcome) -> None:
 def test_every_answer_gets_its_verdict_from_the_ballots_that_its_reviewers_hold(
     outcome: Outcome,
 ) -> None:
-    agents = outcome.realm.founding.agents
+    agents = outcome.agents_in_order
     assert len(outcome.judged) == 12
     for one in outcome.judged:
         opened = {ballot.voter: ballot.ballot.choice for ballot in one.verdict.ballots}

@@ -5,7 +5,8 @@ import pytest
 
 from federation.artifacts import DecidedBy
 from node.demo.cruxeval import load
-from node.demo.in_process import Outcome, hold
+from node.demo.in_process import hold
+from node.demo.outcome import Outcome
 from node.demo.realm import found_realm
 from node.demo.report import close_up, summary, tables
 from node.demo.scenario import draw
@@ -86,7 +87,7 @@ def test_without_a_division_the_first_round_is_shown_and_without_rounds_none(
     outcome: Outcome,
 ) -> None:
     unanimous = tuple(judged(1, 1, accepted=True, true=True) for _ in range(2))
-    agent = outcome.realm.founding.agents[0]
+    agent = outcome.agents_in_order[0]
     first = replace(
         unanimous[0],
         verdict=replace(
