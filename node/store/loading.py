@@ -6,7 +6,7 @@ signing journal, could contradict what it has said.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
 from federation.certificates import JournalEntry, entry_from_bytes
@@ -117,7 +117,7 @@ def read_record(realm: Realm, row: Row) -> Record:
         record = parse_record(realm, raw)
         if isinstance(text, bytes):
             # Parsed again, because only that tells whether these are the words it was signed with.
-            record = parse_record(realm, wire(replace(record, text_raw=text)))
+            record = parse_record(realm, wire(record.with_text(text)))
     except PeerError as error:
         raise damaged(f"record {short(name)} cannot be read", error.why) from error
     if record.id != name:
@@ -172,7 +172,7 @@ async def snapshot_of(fetch: Fetch, cut: int) -> SaveSnapshot | None:
 
 
 async def latest_snapshot(fetch: Fetch) -> SaveSnapshot | None:
-    """Give the snapshot of the highest cut."""
+    """Give the snapshot of the highest cut whose content is kept."""
     return _snapshot(await fetch(f"{_SNAPSHOT} ORDER BY cut DESC LIMIT 1", ()))
 
 

@@ -17,7 +17,7 @@ APPLICATION: Final = 0x464D4F54
 
 EVENTS_KEPT: Final = 100_000
 """Newest events that stay."""
-CONTENTS_KEPT: Final = 64
+CONTENTS_KEPT: Final = 8
 """Newest snapshots that keep their content; the digests of all stay."""
 
 # Nothing asks for the records of one author or kind yet, and every further index would cost each

@@ -37,7 +37,8 @@ class SaveSnapshot:
     digest: Digest
     """Of the cut."""
     world_digest: Digest
-    content: bytes
+    content: bytes | None
+    """None where only the digests of this cut are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +153,12 @@ def rows_of(writes: Iterable[Write]) -> tuple[Rows, int]:
             case fx.StoreSilence(until=until):
                 rows.setdefault(SILENCE, []).append((until,))
             case SaveSnapshot():
-                size += len(write.content)
+                size += len(write.content or b"")
                 rows.setdefault(SNAPSHOTS, []).append(
                     (write.cut, write.tick, write.digest, write.world_digest)
                 )
-                rows.setdefault(CONTENTS, []).append((write.cut, write.content))
+                if write.content is not None:
+                    rows.setdefault(CONTENTS, []).append((write.cut, write.content))
             case SaveEvent():
                 rows.setdefault(EVENTS, []).append(
                     (write.cursor, write.at, write.event, write.subject, write.phase)

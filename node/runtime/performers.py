@@ -1,0 +1,122 @@
+"""Carries out what the core asks for: stores first, then everything that others can notice.
+
+Outcomes that have piled up share one transaction. Their other effects follow in order once it is
+committed. If it fails the node stops: the world is then ahead of the disk, and after a restart the
+disk decides.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol, assert_never
+
+import trio
+
+from federation.core import Digest, InstanceId, RecordId
+from federation.protocol import effects as fx
+from federation.records import Record
+from node.runtime.driver import Driver, Noticed, Outcome
+from node.store import SaveEvent, Store, Write
+
+TOGETHER: Final = 2_048
+"""Writes that one transaction may hold, give or take those of one outcome."""
+
+
+class Outside(Protocol):
+    """What the performers ask of the network; nothing here waits, and nothing here fails."""
+
+    def relay(self, records: tuple[Record, ...]) -> None:
+        """Send records on to the other instances."""
+        ...
+
+    def send_packet(self, to: InstanceId | None, packet: bytes) -> None:
+        """Send a packet to one instance, or to all members."""
+        ...
+
+    def reconcile(self, slot: bytes, voices: tuple[InstanceId, ...]) -> None:
+        """Compare with these instances, and tell the core when it is done."""
+        ...
+
+    def fetch_records(self, records: tuple[RecordId, ...], voices: tuple[InstanceId, ...]) -> None:
+        """Get records from any of these instances."""
+        ...
+
+    def fetch_blob(self, blob: Digest, voices: tuple[InstanceId, ...]) -> None:
+        """Get a blob from any of these instances."""
+        ...
+
+    def refused(self, effect: fx.Refused) -> None:
+        """Score a peer down."""
+        ...
+
+
+class Performers:
+    """Takes outcomes from the driver and carries them out."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        store: Store,
+        outside: Outside,
+        *,
+        told: Callable[[fx.Tell], SaveEvent],
+        announce: Callable[[SaveEvent], None],
+    ) -> None:
+        """`told` numbers an event; `announce` shows it to listeners once it is stored."""
+        self._driver = driver
+        self._store = store
+        self._outside = outside
+        self._told = told
+        self._announce = announce
+
+    async def run(self) -> None:
+        """Carry out outcomes for ever; raises StoreError if the disk refuses."""
+        async for first in self._driver.outcomes:
+            await self._together([first, *self._waiting(TOGETHER - len(first.writes))])
+
+    def _waiting(self, room: int) -> Iterator[Outcome]:
+        """Give outcomes that wait, until their writes fill the room."""
+        while room > 0:
+            try:
+                outcome = self._driver.outcomes.receive_nowait()
+            except trio.WouldBlock:
+                return
+            yield outcome
+            room -= 1 + len(outcome.writes)
+
+    async def _together(self, batch: list[Outcome]) -> None:
+        events = [
+            self._told(effect)
+            for outcome in batch
+            for effect in outcome.others
+            if isinstance(effect, fx.Tell)
+        ]
+        writes: list[Write] = [write for outcome in batch for write in outcome.writes]
+        if writes or events:
+            await self._store.write([*writes, *events])
+        await self._driver.is_durable(len(batch))
+        for outcome in batch:
+            for effect in outcome.others:
+                self._perform(effect)
+        for event in events:
+            self._announce(event)
+
+    def _perform(self, effect: Noticed) -> None:
+        outside = self._outside
+        match effect:
+            case fx.Relay(records=records):
+                outside.relay(records)
+            case fx.SendPacket(to=to, packet=packet):
+                outside.send_packet(to, packet)
+            case fx.Reconcile(slot=slot, voices=voices):
+                outside.reconcile(slot, voices)
+            case fx.FetchRecords(records=records, voices=voices):
+                outside.fetch_records(records, voices)
+            case fx.FetchBlob(blob=blob, voices=voices):
+                outside.fetch_blob(blob, voices)
+            case fx.WakeAt(at=at):
+                self._driver.timers.wake_at(at)
+            case fx.Refused():
+                outside.refused(effect)
+            case fx.Tell():
+                pass
+            case _:
+                assert_never(effect)
