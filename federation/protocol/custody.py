@@ -6,7 +6,9 @@ what, why and fix. The ballot store is the log: a reveal opens the sealed copy o
 commit record, so an agent that forgets everything between two calls still votes safely.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from federation.certificates import Phase
 from federation.codec import as_set
@@ -89,7 +91,7 @@ def author(
     judgement = judge(world, draft)
     if judgement.fate is Fate.VOID:
         raise _refused(draft, judgement)
-    return replace(draft, signature=keyring.current.sign(signing_payload(draft.id)))
+    return msgspec.structs.replace(draft, signature=keyring.current.sign(signing_payload(draft.id)))
 
 
 def propose(

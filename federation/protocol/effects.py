@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+import msgspec
+
 from federation.certificates import CertificateEntry, LockEntry, Phase, SignedEntry
 from federation.core import Digest, InstanceId, Millis, RecordId
 from federation.records import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreRecord:
+class StoreRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Keep this record for ever; acknowledge its sender only afterwards."""
 
     record: Record

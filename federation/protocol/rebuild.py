@@ -60,6 +60,7 @@ def restore(
     instance: InstanceId | None,
     signer: Signer | None,
     now: Millis,
+    epoch: Millis = 0,
     former: Iterable[Signer] = (),
     verify: Verify = is_signed_by,
     snapshot: bytes | None = None,
@@ -67,7 +68,8 @@ def restore(
 ) -> tuple[World, list[Effect]]:
     """Bring a node back after it stopped at any point; also give the effects to go on with.
 
-    `now` is on the same clock as the stored starts; `former` are the instance's keys from before
+    `now` is on the same clock as the stored starts, and `epoch` is the Unix time in ms of its 0,
+    for what the instance's own records claim. `former` are the instance's keys from before
     rotations, with which slots may still have to be signed. The instance signs nothing before it is
     settled again, except where it is the only member.
 
@@ -81,6 +83,7 @@ def restore(
         members = world.state.cut_members
         alone = len(members) == 1 and members[0].voice == world.me.instance
         world.me.settled = alone
+        world.me.epoch = epoch
         world.me.former = {key.public: key for key in former}
         world.me.silent_until = durable.silent_until
         world.me.counter = 1 + max(

@@ -90,7 +90,7 @@ class Turn:
             key_index=entry.keys.key_index,
             seq=seq + 1,
             prev=head,
-            at=self.now,
+            at=max(0, me.epoch + self.now),
         )
         added = world.log.add(record)
         assert isinstance(added, Added), "our own record follows our own head"  # noqa: S101 # ours

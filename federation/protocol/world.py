@@ -78,6 +78,9 @@ class Me:
     """Its current key."""
     former: dict[PublicKey, Signer] = field(default_factory=dict)
     """Keys from before rotations: a slot is signed with the key that it pinned."""
+    epoch: Millis = 0
+    """Unix time in ms at which this node's clock stood at 0: what its records claim, and nothing
+    else, is measured by it."""
     counter: int = 0
     """Counter of the next message."""
     settled: bool = True

@@ -6,10 +6,10 @@ only to the author's chain (`replication`), which calls `verify_record`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from federation.codec import LIMITS, decode, decode_plain, encode
 from federation.core import (
@@ -42,9 +42,11 @@ class _Wire(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     signature: Signature
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One signed statement with its body and, unless dropped, its text."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One signed statement with its body and, unless dropped, its text.
+
+    A node holds very many; nothing in one refers back to it, so the collector need not look.
+    """
 
     id: RecordId
     statement: Statement
@@ -74,6 +76,10 @@ class Record:
     def prev(self) -> RecordId | None:
         """Id of the author's record before this one."""
         return self.statement.prev
+
+    def with_text(self, text_raw: bytes | None) -> "Record":
+        """Give the same record with another text, or without one."""
+        return replace(self, text_raw=text_raw)
 
 
 def wire(record: Record) -> bytes:

@@ -150,7 +150,7 @@ class Log:
     def _store(self, record: Record, *, vouched: bool = False) -> Record:
         """Check a record whose predecessor is stored, and store it; raises PeerError."""
         if record.id in self._dropped:
-            record = replace(record, text_raw=None)
+            record = record.with_text(None)
         if record.prev is None:
             keys = incepted(record)
             if not vouched:
@@ -176,7 +176,7 @@ class Log:
         held = known.record
         if held.text_raw is not None or copy.text_raw is None or held.id in self._dropped:
             return Known()
-        filled = replace(held, text_raw=copy.text_raw)
+        filled = held.with_text(copy.text_raw)
         self._entries[held.id] = replace(known, record=filled)
         return Known(text=True)
 
@@ -190,7 +190,7 @@ class Log:
         known = self._entries.get(name)
         if known is None or known.record.text_raw is None:
             return False
-        self._entries[name] = replace(known, record=replace(known.record, text_raw=None))
+        self._entries[name] = replace(known, record=known.record.with_text(None))
         return True
 
     # By id ------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ wait in several copies (a forged copy that came first must not keep the true one
 has only a share of the room, and the oldest give way. What was dropped can be fetched again.
 """
 
-from dataclasses import replace
 
 from federation.core import IdentityId, RecordId, Signature
 from federation.records import Record
@@ -44,7 +43,7 @@ class WaitingArea:
         held = self._records.get(copy)
         if held is not None:
             if held.text_raw is None and record.text_raw is not None:
-                self._records[copy] = replace(held, text_raw=record.text_raw)
+                self._records[copy] = held.with_text(record.text_raw)
                 self._bytes += len(record.text_raw)
                 self._shrink()
             return

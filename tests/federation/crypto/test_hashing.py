@@ -14,7 +14,9 @@ BALLOT = b"folkmoot/1/ballot"
 """Personalises a keyed hash, like the beacon's; not a domain of `digest`."""
 SEED = b"folkmoot/1/seed/"
 """The same, for seeds that are derived from one secret."""
-PREFIXES = sorted({*(domain.value for domain in Domain), SIGN_DOMAIN, BALLOT, SEED})
+SNAPSHOT = b"folkmoot/1/snapshot"
+"""Begins what names the certified part of a snapshot; a plain hash over it, no `digest`."""
+PREFIXES = sorted({*(domain.value for domain in Domain), SIGN_DOMAIN, BALLOT, SEED, SNAPSHOT})
 SOURCES = sorted(Path(federation.__path__[0]).rglob("*.py"))
 
 

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -91,7 +90,7 @@ def test_the_same_record_twice_proves_nothing() -> None:
 
 
 def test_the_same_statement_under_two_signatures_proves_nothing() -> None:
-    resigned = replace(A, signature=BOBS.signature)
+    resigned = with_fields(A, signature=BOBS.signature)
 
     assert fault(log_fork(A, resigned), Code.NOT_PROVEN) == "it names one record twice"
 
@@ -122,7 +121,7 @@ def test_two_inceptions_are_two_identities_and_never_a_fork() -> None:
 
 @pytest.mark.parametrize("swap", [False, True])
 def test_a_forged_signature_proves_nothing(*, swap: bool) -> None:
-    forged = replace(B, signature=BOBS.signature)
+    forged = with_fields(B, signature=BOBS.signature)
     body = log_fork(forged, A) if swap else log_fork(A, forged)
 
     assert fault(body, Code.BAD_SIGNATURE) == "a signature does not verify in this realm"
@@ -242,7 +241,7 @@ def test_every_fault_has_a_reason_of_its_own() -> None:
         lambda: fault(log_fork(A, A), Code.NOT_PROVEN),
         lambda: fault(log_fork(B, LATER.head), Code.NOT_PROVEN),
         lambda: fault(log_fork(A, BOBS), Code.NOT_PROVEN),
-        lambda: fault(log_fork(A, replace(B, signature=A.signature)), Code.BAD_SIGNATURE),
+        lambda: fault(log_fork(A, with_fields(B, signature=A.signature)), Code.BAD_SIGNATURE),
         lambda: fault(log_fork(A, GUESSED), Code.NOT_PROVEN),
     ]
 

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -59,7 +58,7 @@ def after(chain: Chain) -> KeyState:
 
 def with_body(record: Record, **changes: object) -> Record:
     assert record.body is not None
-    return replace(record, body=with_fields(record.body, **changes))
+    return with_fields(record, body=with_fields(record.body, **changes))
 
 
 def refusal(work: Callable[[], object]) -> tuple[Code, str]:
@@ -409,7 +408,7 @@ def test_a_kind_that_is_not_in_the_table_may_come_from_any_role() -> None:
     state = after(chain)
     known = chain.say(*propose())
     statement = with_fields(known.statement, kind="artifact.unheard_of")
-    unknown = replace(known, statement=statement, body=None)
+    unknown = with_fields(known, statement=statement, body=None)
 
     assert refusal(lambda: signing_key(state, known))[0] is Code.WRONG_ROLE
     assert signing_key(state, unknown) == chain.key

@@ -1,7 +1,9 @@
 """Effects are data, and their order is part of what they say."""
 
-import dataclasses
+from enum import Enum
 from typing import get_args
+
+import msgspec
 
 from federation.certificates import Phase, packet_from_bytes
 from federation.certificates.packets import MessagePacket
@@ -32,7 +34,9 @@ def test_the_union_names_every_effect_of_the_module() -> None:
     classes = {
         one
         for one in vars(subject).values()
-        if dataclasses.is_dataclass(one) and one.__module__ == subject.__name__
+        if isinstance(one, type)
+        and one.__module__ == subject.__name__
+        and not issubclass(one, Enum)
     }
 
     assert set(get_args(Effect)) == classes
@@ -40,8 +44,12 @@ def test_the_union_names_every_effect_of_the_module() -> None:
 
 def test_an_effect_cannot_be_changed() -> None:
     for kind in get_args(Effect):
-        assert kind.__dataclass_params__.frozen
-        assert "__slots__" in vars(kind)
+        if issubclass(kind, msgspec.Struct):
+            assert kind.__struct_config__.frozen
+            assert not kind.__struct_config__.dict
+        else:
+            assert kind.__dataclass_params__.frozen
+            assert "__slots__" in vars(kind)
 
 
 def test_every_signature_is_journalled_before_it_is_sent() -> None:

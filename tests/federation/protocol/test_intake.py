@@ -1,7 +1,7 @@
 """Records that arrive: stored, relayed once, shown to what waits, and bounded for strangers."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 import pytest
@@ -78,7 +78,7 @@ def test_what_a_peer_sends_is_stored_and_relayed_once() -> None:
 
     assert effects[:2] == [fx.StoreRecord(record=record), fx.Relay(records=(record,))]
     assert take(world, record) == []
-    assert take(world, replace(record, text_raw=None)) == []
+    assert take(world, record.with_text(None)) == []
 
 
 def test_records_that_waited_are_relayed_with_what_they_waited_for() -> None:
@@ -122,7 +122,10 @@ def refusals(town: Town) -> dict[str, tuple[Record, Code]]:
     rotated.key_index = 1
     other = Town.of(1, 5, seed="another")
     return {
-        "a forged signature": (replace(claim(agent), signature=bytes(64)), Code.BAD_SIGNATURE),
+        "a forged signature": (
+            msgspec.structs.replace(claim(agent), signature=bytes(64)),
+            Code.BAD_SIGNATURE,
+        ),
         "another realm": (other.pen(Role.AGENT, 0).records[0], Code.BAD_SIGNATURE),
         "a role that may not": (operator.say(*propose()), Code.WRONG_ROLE),
         "a key of no rotation": (claim(rotated), Code.BAD_CHAIN),
@@ -146,7 +149,7 @@ def test_one_bad_record_does_not_keep_out_the_good_ones_beside_it() -> None:
     town = Town.of(1, 5)
     world = town.world()
     good = claim(town.pen(Role.AGENT, 0))
-    bad = replace(claim(town.pen(Role.AGENT, 1)), signature=bytes(64))
+    bad = msgspec.structs.replace(claim(town.pen(Role.AGENT, 1)), signature=bytes(64))
     effects = take(world, bad, good)
 
     assert good.id in world.log
@@ -156,7 +159,7 @@ def test_one_bad_record_does_not_keep_out_the_good_ones_beside_it() -> None:
 def test_a_copy_with_the_words_that_were_missing_is_stored_again() -> None:
     town = Town.of(1, 5)
     world, record = town.world(), claim(town.pen(Role.AGENT, 0))
-    take(world, replace(record, text_raw=None))
+    take(world, record.with_text(None))
     effects = take(world, record)
 
     assert effects == [fx.StoreRecord(record=record)]

@@ -105,7 +105,7 @@ def lost(world: World) -> None:
 def listed_in_decide(world: World, **fields: object) -> None:
     one = done_round(world)
     first, *rest = one.finals[Phase.DECIDE].records
-    changed = dataclasses.replace(first, **fields)  # type: ignore[arg-type]
+    changed = msgspec.structs.replace(first, **fields)
     final = dataclasses.replace(one.finals[Phase.DECIDE], records=(changed, *rest))
     one.finals = {**one.finals, Phase.DECIDE: final}
 

@@ -120,7 +120,9 @@ def bent(world: World, event: inputs.Input, chance: random.Random) -> inputs.Inp
             try:
                 return changed(event, records=(parse_record(world.realm, bend(raw, chance)),))
             except PeerError:
-                return changed(event, records=(changed(records[0], signature=bytes(64)),))
+                return changed(
+                    event, records=(msgspec.structs.replace(records[0], signature=bytes(64)),)
+                )
         case inputs.BlobArrived():
             return changed(event, content=bend(event.content, chance))
         case inputs.Reconciled():

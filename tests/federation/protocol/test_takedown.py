@@ -1,6 +1,5 @@
 """A takedown drops words, on any node, at any time; nothing that is agreed on reads words."""
 
-import dataclasses
 import functools
 
 from hypothesis import given, settings
@@ -124,7 +123,7 @@ def test_a_world_rebuilt_without_words_is_the_same_world(kept: set[int]) -> None
     stage = staged()
     known = stage.town.world()
     bare: list[Record] = [
-        record if place in kept else dataclasses.replace(record, text_raw=None)
+        record if place in kept else record.with_text(None)
         for place, record in enumerate(records_of(known))
     ]
     world = rebuild(

@@ -130,3 +130,19 @@ def test_records_that_are_fetched_may_come_whatever_room_their_author_has() -> N
 
     assert turn.effects == [fx.FetchRecords(records=(named("record"),), voices=(named("voice"),))]
     assert named("record") in turn.world.asked
+
+
+def test_what_an_instance_says_claims_the_time_of_people() -> None:
+    town = Town.of(1, 5)
+    turn = turn_of(town)
+    me = turn.world.me
+    assert me is not None
+    me.epoch = 1_800_000_000_000
+    said = turn.say(OperatorAdmit(operator=named("one")))
+    me.epoch = -(turn.now + 1)
+    early = turn.say(OperatorAdmit(operator=named("two")))
+
+    assert said is not None
+    assert said.statement.at == 1_800_000_000_000 + turn.now
+    assert early is not None
+    assert early.statement.at == 0

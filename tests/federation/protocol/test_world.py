@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import msgspec
 import pytest
@@ -107,7 +106,7 @@ def test_a_forked_genesis_is_refused() -> None:
 
 def test_a_genesis_record_with_a_wrong_signature_is_refused() -> None:
     realm = founding(1, 3)
-    records = [replace(realm.records[0], signature=bytes(64)), *realm.records[1:]]
+    records = [msgspec.structs.replace(realm.records[0], signature=bytes(64)), *realm.records[1:]]
 
     with pytest.raises(ParameterError, match="does not verify"):
         begin(realm.charter, records, verify=verify)

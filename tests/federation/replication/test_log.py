@@ -1,5 +1,4 @@
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -44,7 +43,7 @@ def refusal(log: Log, record: Record) -> Code:
 
 
 def forged(record: Record) -> Record:
-    return replace(record, signature=record.signature[:-1] + bytes([record.signature[-1] ^ 1]))
+    return with_fields(record, signature=record.signature[:-1] + bytes([record.signature[-1] ^ 1]))
 
 
 def contents(log: Log) -> object:
@@ -168,7 +167,7 @@ def test_a_signature_that_the_store_vouches_for_is_not_verified_and_all_else_is(
     # Its place in its author's chain is checked all the same.
     with pytest.raises(PeerError) as caught:
         log.add(
-            replace(
+            with_fields(
                 elsewhere.records[1],
                 statement=with_fields(elsewhere.records[1].statement, prev=records[0].id),
             ),
@@ -303,7 +302,7 @@ def floods(draw: st.DrawFn) -> tuple[Grove, list[Record]]:
     grove = Grove()
     records = grove.grow(draw(steps))
     copies = [forged(one) for one in draw(st.lists(st.sampled_from(records), max_size=4))]
-    bare = [replace(one, text_raw=None) for one in draw(st.lists(st.sampled_from(records)))]
+    bare = [one.with_text(None) for one in draw(st.lists(st.sampled_from(records)))]
     return grove, draw(st.permutations([*records, *copies, *bare]))
 
 

@@ -1,7 +1,8 @@
 """Prose beside records: dropped for good, or brought later by another copy."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from federation.records import Record, Role
 from federation.replication import Added, Known, Log

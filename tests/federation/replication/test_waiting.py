@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from federation.records import Record, Role
 from federation.replication.waiting import WaitingArea
@@ -61,7 +60,7 @@ def test_a_forged_copy_does_not_keep_the_true_one_out() -> None:
 
 def test_a_copy_with_the_text_completes_one_without() -> None:
     area = WaitingArea(most=80, most_bytes=MIB)
-    bare = replace(ALICE[3], text_raw=None)
+    bare = ALICE[3].with_text(None)
     put(area, bare)
     put(area, ALICE[3])
     put(area, bare)
@@ -102,7 +101,7 @@ def test_bytes_are_bounded_too() -> None:
 
 
 def test_a_late_text_counts_against_the_bytes() -> None:
-    bare = [replace(record, text_raw=None) for record in (ALICE[0], BOB[0])]
+    bare = [record.with_text(None) for record in (ALICE[0], BOB[0])]
     area = WaitingArea(most=80, most_bytes=MIB)
     for record in bare:
         put(area, record)

@@ -104,7 +104,7 @@ def test_a_reveal_of_what_the_box_does_not_list_is_found() -> None:
     assert isinstance(body, Reveal)
     ballot = Ballot(Choice.FOR, Reason.NOVEL, Basis.TOOL)
     # The author of the artifact has no commitment in the box.
-    stranger = replace(
+    stranger = changed(
         listed,
         id=b"x" * 32,
         body=Reveal(round=body.round, after=body.after, ballot=ballot, nonce=bytes(32)),
