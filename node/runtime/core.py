@@ -75,6 +75,7 @@ def build(
         signer=keystore.signer(instance),
         former=keystore.former(instance),
         now=clock.now(),
+        epoch=clock.wall() - clock.now(),
         verify=ingest.verify,
         snapshot=photo.content if photo else None,
         trusted=True,

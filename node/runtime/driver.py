@@ -79,6 +79,8 @@ class Driver:
         self.timers = timers
         self.listeners: list[Callable[[list[fx.Effect]], None]] = []
         """Called with the effects of every step, at once; they may give the core an input."""
+        self.failure: BaseException | None = None
+        """Why there will be no more outcomes."""
         self._photograph = photograph
         self._send, self.outcomes = trio.open_memory_channel[Outcome](1_000_000)
         self._mark: Mark = 0
@@ -87,7 +89,15 @@ class Driver:
 
     def take(self, event: Input) -> list[fx.Effect]:
         """Give the core one input; its effects are queued, and given back to look at."""
-        return self.carry_out(step(self.world, event, self.now()))
+        try:
+            effects = step(self.world, event, self.now())
+        except BaseException as error:
+            # Half a step leaves a world that nobody can vouch for, and effects that are lost. So
+            # the node stops, whoever gave the input: the end of the outcomes tells the performers.
+            self.failure = error
+            self._send.close()
+            raise
+        return self.carry_out(effects)
 
     def carry_out(self, effects: list[fx.Effect]) -> list[fx.Effect]:
         """Queue effects of the core, those of a start or restart included."""

@@ -68,16 +68,21 @@ class Performers:
         self._announce = announce
 
     async def run(self) -> None:
-        """Carry out outcomes for ever; raises StoreError if the disk refuses."""
+        """Carry out outcomes for ever; raises StoreError if the disk refuses.
+
+        Also raises what a step has raised, once all that came before it is carried out.
+        """
         async for first in self._driver.outcomes:
             await self._together([first, *self._waiting(TOGETHER - len(first.writes))])
+        if self._driver.failure is not None:
+            raise self._driver.failure
 
     def _waiting(self, room: int) -> Iterator[Outcome]:
         """Give outcomes that wait, until their writes fill the room."""
         while room > 0:
             try:
                 outcome = self._driver.outcomes.receive_nowait()
-            except trio.WouldBlock:
+            except (trio.WouldBlock, trio.EndOfChannel):
                 return
             yield outcome
             room -= 1 + len(outcome.writes)

@@ -1,0 +1,96 @@
+"""A new agent is kept, admitted, and takes part from the next tick on."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from federation.core import Code, RefusedError
+from federation.records import Role
+from node.base.errors import NodeCode, RequestError
+from node.base.paths import DataDir
+from node.base.settings import Settings
+from node.keys import Keystore
+from node.setup.instance import write_instance
+from tests.node.runtime.quick import propose, quick
+from tests.node.runtime.realm import CHEAP, PASSPHRASE, Realm, until
+
+
+@pytest.mark.trio
+async def test_a_new_agent_proposes_after_the_next_tick(tmp_path: Path) -> None:
+    town = quick(tmp_path)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            agent = await node.admit("newcomer")
+            tick = node.world.state.tick
+            with pytest.raises(RefusedError) as early:
+                await propose(node, agent)
+            await until(lambda: node.world.state.tick > tick)
+            proposed = await propose(node, agent)
+            await until(lambda: proposed.id in node.world.state.artifacts)
+
+            assert early.value.code is Code.NOT_ADMITTED
+            assert node.world.is_admitted(agent)
+
+
+@pytest.mark.trio
+async def test_it_is_kept_and_admitted_after_a_restart(tmp_path: Path) -> None:
+    town = quick(tmp_path)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            agents = [await node.admit(f"newcomer {number}") for number in range(3)]
+        keystore = town.keystore(0)
+        async with town.node(0) as node:
+            await until(lambda: all(node.world.is_admitted(agent) for agent in agents))
+            proposed = await propose(node, agents[2])
+            await until(lambda: proposed.id in node.world.state.artifacts)
+
+    names = {kept.id: (kept.name, kept.role) for kept in keystore.identities()}
+    assert [names[agent] for agent in agents] == [
+        (f"newcomer {number}", Role.AGENT) for number in range(3)
+    ]
+
+
+@pytest.mark.trio
+async def test_without_the_operators_key_it_refuses_and_keeps_nothing(tmp_path: Path) -> None:
+    town = quick(tmp_path)
+    place = write_instance(
+        tmp_path / "without",
+        town.founded,
+        passphrase=PASSPHRASE,
+        settings=Settings(name="w", http_port=0, listen=("/ip4/127.0.0.1/tcp/0",)),
+        keep=(town.founded.instances[0], *town.founded.agents),
+        cost=CHEAP,
+    )
+    lacking = Realm(founded=town.founded, places=(place,))
+    before = len(lacking.keystore(0).identities())
+    with trio.fail_after(30):
+        async with lacking.node(0) as node:
+            records = len(node.world.log)
+            with pytest.raises(RequestError) as refused:
+                await node.admit("newcomer")
+            assert len(node.world.log) == records
+
+    assert refused.value.code is NodeCode.NOT_IN_CUSTODY
+    assert len(lacking.keystore(0).identities()) == before
+
+
+@pytest.mark.trio
+async def test_an_instance_that_is_not_settled_admits_nobody_and_keeps_nothing(
+    tmp_path: Path,
+) -> None:
+    town = quick(tmp_path, instances=3, agents=3)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            with pytest.raises(RefusedError) as refused:
+                await node.admit("newcomer")
+            ours = node.world.log.count_of(node.instance)
+        async with town.node(0) as node:
+            assert node.world.log.count_of(node.instance) == ours
+
+    assert refused.value.code is Code.GUARD_FAILED
+    assert {one.name for one in kept(town.places[0])} == {"instance 0", "host 0", "agent 0"}
+
+
+def kept(place: DataDir) -> tuple[object, ...]:
+    return Keystore.unlock(place.keys, PASSPHRASE, least=CHEAP).identities()

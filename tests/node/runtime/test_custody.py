@@ -1,0 +1,190 @@
+"""Ballots open by themselves: after the certificate of their box, also after a restart."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from federation.certificates import Phase
+from federation.protocol import effects as fx
+from federation.protocol.inputs import Arrived
+from federation.records import Kind, Role
+from node.base.entropy import random_bytes
+from node.keys import Identity, Keystore
+from node.runtime import Node
+from node.runtime.camera import Camera
+from node.runtime.custody import Revealing
+from node.runtime.driver import Driver
+from node.runtime.inbox import Inbox
+from node.runtime.timers import Timers
+from tests.federation.protocol.town import Town, keys
+from tests.node.runtime.quick import agents_of, in_phase, propose, quick, vote
+from tests.node.runtime.realm import CHEAP, PASSPHRASE
+
+
+def reveals(node: Node, name: bytes) -> set[bytes]:
+    return {one.author for one in node.world.log.by_round(name).get(Kind.REVEAL, ())}
+
+
+def watched(node: Node) -> list[tuple[Phase | None, int]]:
+    """Note, at every step from now on, each round's phase and how many ballots are open."""
+    seen: list[tuple[Phase | None, int]] = []
+
+    def look(effects: list[fx.Effect]) -> None:
+        del effects
+        for name, one in node.world.rounds.items():
+            seen.append((one.phase, len(reveals(node, name))))
+
+    node.driver.listeners.insert(0, look)
+    return seen
+
+
+@pytest.mark.trio
+async def test_ballots_open_by_themselves_after_the_close_and_never_before(
+    tmp_path: Path,
+) -> None:
+    town = quick(tmp_path)
+    author, *voters = agents_of(town)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            seen = watched(node)
+            proposed = await propose(node, author)
+            name = await in_phase(node, proposed.id, Phase.COMMIT)
+            for agent in voters:
+                await vote(node, agent, name)
+            await in_phase(node, proposed.id, None)
+            await node.flushed()
+            verdict = node.world.rounds[name].verdict
+
+            assert verdict is not None
+            assert reveals(node, name) == set(voters)
+            assert {one.voter for one in verdict.ballots} == set(voters)
+    assert all(count == 0 for phase, count in seen if phase in {Phase.COMMIT, Phase.DELIBERATE})
+    assert any(phase is Phase.COMMIT for phase, _ in seen)
+
+
+@pytest.mark.trio
+async def test_a_restart_between_close_and_reveal_loses_no_vote(tmp_path: Path) -> None:
+    town = quick(tmp_path)
+    author, *voters = agents_of(town)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            # As if it were killed in the moment between the two.
+            node.driver.listeners.clear()
+            proposed = await propose(node, author)
+            name = await in_phase(node, proposed.id, Phase.COMMIT)
+            for agent in voters:
+                await vote(node, agent, name)
+            await in_phase(node, proposed.id, Phase.DECIDE)
+            assert reveals(node, name) == set()
+        async with town.node(0) as node:
+            assert reveals(node, name) == set(voters)
+            await in_phase(node, proposed.id, None)
+            verdict = node.world.rounds[name].verdict
+
+            assert verdict is not None
+            assert verdict.unrevealed == ()
+        async with town.node(0) as node:
+            # Nobody opens twice.
+            found = node.world.log.by_round(name)[Kind.REVEAL]
+            assert sorted(one.author for one in found) == sorted(voters)
+
+
+@pytest.mark.trio
+async def test_a_restart_while_the_box_is_open_opens_nothing(tmp_path: Path) -> None:
+    town = quick(tmp_path, review={"commit_min": 3_000})
+    author, *voters = agents_of(town)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            proposed = await propose(node, author)
+            name = await in_phase(node, proposed.id, Phase.COMMIT)
+            await vote(node, voters[0], name)
+        async with town.node(0) as node:
+            assert node.world.rounds[name].phase is Phase.COMMIT
+            await node.flushed()
+
+            assert reveals(node, name) == set()
+
+
+def kept(root: Path, town: Town, *indexes: int, wrong: int | None = None) -> Keystore:
+    """Keep the keys of some founders; of one, keys that are not its own."""
+    keystore = Keystore.create(root / "keys", PASSPHRASE, entropy=random_bytes, cost=CHEAP)
+    for index in indexes:
+        three = keys(town.seed, "agent", index if index != wrong else 99)
+        keystore.add(
+            Identity(
+                id=town.agent(index),
+                role=Role.AGENT,
+                name=f"agent {index}",
+                seeds=(three.current,),
+                next=three.next,
+                recovery=three.recovery,
+            )
+        )
+    return keystore
+
+
+def closed_elsewhere(seed: str) -> tuple[Town, bytes]:
+    """Let a box be shut by a quorum while instance 0 hears nothing of it."""
+    town = Town.of(4, 8, seed=seed)
+    proposed = town.propose(1)
+    name = town.open_round(proposed)
+    town.in_phase(name, Phase.COMMIT)
+    for index in (0, 2, 3, 4):
+        town.cast(index, name, 1)
+    town.rest(20)
+    town.take_down(0)
+    town.in_phase(name, Phase.DECIDE)
+    return town, name
+
+
+def driver_of(town: Town) -> Driver:
+    now = town.now
+    timers = Timers(lambda: now)
+    return Driver(
+        town.world(), now=lambda: now, inbox=Inbox(), timers=timers, photograph=Camera(0).photograph
+    )
+
+
+def opened(town: Town, name: bytes) -> set[bytes]:
+    return {one.author for one in town.world().log.by_round(name).get(Kind.REVEAL, ())}
+
+
+@pytest.mark.trio
+async def test_nothing_opens_before_the_certificate_is_held_and_verified_here(
+    tmp_path: Path,
+) -> None:
+    town, name = closed_elsewhere("withheld")
+    driver = driver_of(town)
+    revealing = Revealing(driver, kept(tmp_path, town, 0, 4), wall=lambda: 5)
+    driver.listeners.append(revealing.after)
+    revealing.all()
+    revealing.reveal(name)
+    revealing.reveal(bytes(32))
+    revealing.after([fx.Tell(event=fx.Happening.PHASE, subject=name, phase=Phase.DECIDE)])
+
+    assert opened(town, name) == set()
+
+    news = town.world(1).log.missing_from(town.world().log.author_heads())
+    assert any(one.kind == Kind.CERTIFICATE for one in news)
+    driver.take(Arrived(records=tuple(news), peer=town.founding.instances[1]))
+
+    assert town.world().rounds[name].phase is Phase.DECIDE
+    assert opened(town, name) == {town.agent(0), town.agent(4)}
+
+
+@pytest.mark.trio
+async def test_a_ballot_that_cannot_be_opened_is_told_once_and_holds_up_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    town, name = closed_elsewhere("wrong key")
+    driver = driver_of(town)
+    revealing = Revealing(driver, kept(tmp_path, town, 0, 4, wrong=0), wall=lambda: 5)
+    news = town.world(1).log.missing_from(town.world().log.author_heads())
+    driver.take(Arrived(records=tuple(news), peer=town.founding.instances[1]))
+    with caplog.at_level("WARNING", logger="folkmoot"):
+        revealing.all()
+        revealing.all()
+
+    assert opened(town, name) == {town.agent(4)}
+    assert [one.split()[0] for one in caplog.messages] == ["ballot.stays_sealed"]
