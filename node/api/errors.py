@@ -115,6 +115,7 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     NodeCode.BAD_REQUEST: 400,
     NodeCode.TOO_MANY_REQUESTS: 429,
     NodeCode.STOPPING: 503,
+    NodeCode.SETTLING: 503,
     NodeCode.BUSY: 503,
     NodeCode.BAD_FIELD: 422,
     NodeCode.NO_TOKEN: 401,

@@ -76,6 +76,7 @@ class NodeCode(StrEnum):
     BAD_REQUEST = "BAD_REQUEST"
     TOO_MANY_REQUESTS = "TOO_MANY_REQUESTS"
     STOPPING = "STOPPING"
+    SETTLING = "SETTLING"
     BUSY = "BUSY"
     # API
     BAD_FIELD = "BAD_FIELD"
@@ -262,6 +263,10 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     ),
     NodeCode.TOO_MANY_REQUESTS: ("the caller's bucket is empty", "wait as long as it says"),
     NodeCode.STOPPING: ("the node is shutting down", "try again when it is back"),
+    NodeCode.SETTLING: (
+        "after a restart the instance signs nothing until a quorum has told what it has seen of it",
+        "wait until the node is ready; `folkmoot status` says what it waits for",
+    ),
     NodeCode.BUSY: ("the node has more work than room", "try again a little later"),
     # API
     NodeCode.BAD_FIELD: (

@@ -84,7 +84,15 @@ class DataDir:
 @contextmanager
 def hold(data: DataDir) -> Iterator[None]:
     """Hold the data directory; raises LockedError with the holder's process id."""
-    descriptor = os.open(data.lock, os.O_RDWR | os.O_CREAT, _PRIVATE_FILE)
+    try:
+        descriptor = os.open(data.lock, os.O_RDWR | os.O_CREAT, _PRIVATE_FILE)
+    except OSError as error:
+        raise LockedError(
+            f"{data.root} cannot be held",
+            why=f"{data.lock.name}: {error.strerror}",
+            fix="let the node write in its data directory",
+            code=NodeCode.LOCKED,
+        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,6 +116,7 @@ def write_private(path: Path, content: bytes) -> None:
     fresh = path.with_name(path.name + ".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE_FILE)
     try:
+        os.fchmod(descriptor, _PRIVATE_FILE)
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]

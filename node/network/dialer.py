@@ -133,7 +133,9 @@ class Dialer:
             if isinstance(error.__cause__, PeerError | PeerFault):
                 fault = error.__cause__
                 self._links.book.fault(peer, fault.code, fault.why, cost_of(fault.code))
-            await self._host.disconnect(peer)
+            if self._links.instance_of(peer) is None:
+                await self._host.disconnect(peer)
+            # Else its own hello has come meanwhile, and a conversation is under way.
             raise
         call.instance, call.why = theirs.instance, ""
         self._links.greeted(peer, theirs)

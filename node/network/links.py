@@ -66,6 +66,7 @@ class Links:
         self,
         *,
         world: Callable[[], World],
+        genesis: Digest,
         intake: Intake,
         book: PeerBook,
         hints: Hints,
@@ -75,11 +76,16 @@ class Links:
         pause: Callable[[], float],
         flushed: Callable[[], Awaitable[None]],
     ) -> None:
-        """Prepare; `run` lives. `flushed` returns once what the world shows now is durable."""
+        """Prepare; `run` lives.
+
+        `genesis` is the hash of the charter at genesis; `flushed` returns once what the world shows
+        now is durable.
+        """
         self._host: Host | None = None
         self.book = book
         self.known: dict[InstanceId, Known] = {}
         self._world = world
+        self._genesis = genesis
         self._intake = intake
         self._hints = hints
         self._reconciler = reconciler
@@ -163,7 +169,7 @@ class Links:
         assert world.me is not None, "a node is an instance"  # noqa: S101 # our own invariant
         return Hello(
             realm=world.realm,
-            charter_hash=world.state.charter_hash,
+            charter_hash=self._genesis,
             low=PROTOCOL,
             high=PROTOCOL,
             instance=world.me.instance,

@@ -7,6 +7,7 @@ may be new, or may have lost its disk, and only its peers can tell (design: amne
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from federation.charter import charter_hash
 from federation.core import InstanceId
 from federation.protocol import effects as fx
 from federation.protocol import restore
@@ -97,6 +98,7 @@ def build(
     )
     links = Links(
         world=lambda: driver.world,
+        genesis=charter_hash(genesis.charter),
         intake=intake,
         book=book,
         hints=hints,

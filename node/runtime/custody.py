@@ -27,23 +27,31 @@ class Revealing:
         self._keystore = keystore
         self._wall = wall
         self._failed: set[tuple[RoundId, bytes]] = set()
+        self._may_sign = False
 
     def after(self, effects: list[fx.Effect]) -> None:
-        """Look at the rounds whose box has just been shut."""
+        """Look at the rounds whose box has just been shut; once settled, at all of them."""
+        if self._may_sign is not self._is_settled():
+            self._may_sign = not self._may_sign
+            self.all()
         for effect in effects:
             if isinstance(effect, fx.Tell) and effect.phase is Phase.DECIDE:
                 self.reveal(effect.subject)
 
     def all(self) -> None:
-        """Look at every open round: after a start."""
+        """Look at every open round."""
         for name in list(self._driver.world.rounds):
             self.reveal(name)
 
     def reveal(self, name: RoundId) -> None:
-        """Reveal every ballot of a round that lies in its box and whose key is kept here."""
+        """Reveal every ballot of a round that lies in its box and whose key is kept here.
+
+        Not before this instance is settled: it may have forgotten what its agents said last, and a
+        reveal in a place of their chains that is taken would be a fork.
+        """
         world = self._driver.world
         one = world.rounds.get(name)
-        if one is None or one.phase is not Phase.DECIDE:
+        if one is None or one.phase is not Phase.DECIDE or not self._is_settled():
             return
         opened = {record.author for record in world.log.by_round(name).get(Kind.REVEAL, ())}
         for agent in _voters(world, name):
@@ -61,6 +69,10 @@ class Revealing:
                 )
                 continue
             self._driver.take(Arrived(records=(record,), peer=None))
+
+    def _is_settled(self) -> bool:
+        me = self._driver.world.me
+        return me is None or me.settled
 
 
 def _voters(world: World, name: RoundId) -> list[bytes]:

@@ -11,12 +11,10 @@ from typing import TypeAlias
 
 from federation.core import (
     AgentId,
-    Code,
     FederationError,
     InstanceId,
     Millis,
     RecordId,
-    RefusedError,
     short,
 )
 from federation.protocol import Fate, Keyring, World, judge
@@ -36,7 +34,7 @@ from node.runtime.core import Core
 from node.runtime.events import EventFeed
 from node.runtime.health import Health, health
 from node.runtime.network import Network
-from node.runtime.peers import PeerView, peer_views, read_addresses, write_addresses
+from node.runtime.peers import MOST_ADDED, PeerView, peer_views, read_addresses, write_addresses
 from node.setup.genesis import GenesisFile
 from node.store import Store
 
@@ -116,23 +114,26 @@ class Node:
         keyring = self._keyring(agent)
         if self.stopping:
             raise _stopping()
-        if agent == self.instance:
-            self.check_settled()
+        self.check_settled()
         record = say(self.world, keyring, self.clock.wall())
         self.driver.take(Arrived(records=(record,), peer=None))
         await self.driver.flushed()
         return record
 
     def check_settled(self) -> None:
-        """Raise RefusedError while this instance may have forgotten the end of its own chain."""
+        """Raise RequestError SETTLING while this instance may have forgotten what it signed last.
+
+        That holds for its own chain and for those of the agents whose keys it keeps: after a
+        restart from an old backup the next record of each would be a fork.
+        """
         me = self.world.me
         if me is not None and not me.settled:
-            raise RefusedError(
+            raise RequestError(
                 "not signed",
                 why="after a restart the instance signs nothing until a quorum has told what it "
                 "has seen of it",
                 fix="wait until the node is ready",
-                code=Code.GUARD_FAILED,
+                code=NodeCode.SETTLING,
             )
 
     def _keyring(self, agent: AgentId) -> Keyring:
@@ -210,6 +211,13 @@ class Node:
         """Keep a conversation with an address from now on, also after a restart."""
         read_address(address)
         kept = read_addresses(self.data.peers)
+        if len(kept) >= MOST_ADDED and address not in kept:
+            raise RequestError(
+                "peer not added",
+                why=f"{MOST_ADDED} addresses were added already",
+                fix="drop peers that are gone, or name them in folkmoot.toml",
+                code=NodeCode.BUSY,
+            )
         if address not in (*kept, *self.settings.peers):
             write_addresses(self.data.peers, (*kept, address))
         if self.network is not None:

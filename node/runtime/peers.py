@@ -19,7 +19,8 @@ from node.network.dialer import Dialer
 from node.network.identity import read_address
 from node.network.links import Links
 
-MOST: Final = 256
+MOST_ADDED: Final = 256
+"""Addresses that may be added while the node runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ def read_addresses(path: Path) -> tuple[str, ...]:
             read_address(one)
     except NetworkError as error:
         raise _damaged(path) from error
-    return tuple(found[:MOST])
+    return tuple(found[:MOST_ADDED])
 
 
 def write_addresses(path: Path, addresses: Sequence[str]) -> None:

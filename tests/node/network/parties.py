@@ -115,6 +115,7 @@ async def party(
     )
     links = Links(
         world=lambda: driver.world,
+        genesis=world.state.charter_hash,
         intake=intake,
         book=book,
         hints=hints,

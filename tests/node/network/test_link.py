@@ -208,7 +208,7 @@ async def test_wishes_are_served_between_comparisons_blobs_first_and_records_tog
 
 @pytest.mark.trio
 async def test_an_answer_that_takes_longer_than_the_pause_is_not_cut_short() -> None:
-    async with talk(pause=0.05, slow=0.3) as it:
+    async with talk(pause=0.05, slow=0.15) as it:
         await until(lambda: it.count(Meet) >= 1)
         for number in range(3):
             it.link.fetch_record(bytes([number]) * 32)

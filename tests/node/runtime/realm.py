@@ -1,6 +1,6 @@
 """Small realms of real nodes: real sockets, real databases, real key files, one trio run."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,7 +99,9 @@ def realm(root: Path, *, instances: int = 3, agents: int = 6, **timing: int) -> 
             founded,
             passphrase=PASSPHRASE,
             settings=Settings(
-                name=f"instance {number}", http_port=0, listen=("/ip4/127.0.0.1/tcp/0",),
+                name=f"instance {number}",
+                http_port=0,
+                listen=("/ip4/127.0.0.1/tcp/0",),
                 sync_every_ms=500,
             ),
             instance=number,
@@ -110,9 +112,8 @@ def realm(root: Path, *, instances: int = 3, agents: int = 6, **timing: int) -> 
     return Realm(founded=founded, places=places)
 
 
-async def until(claim: "Iterator[bool] | object", *, within: float = 20.0) -> None:
+async def until(claim: Callable[[], object], *, within: float = 20.0) -> None:
     """Wait until a claim about nodes holds; fails after `within` seconds."""
-    assert callable(claim)
     with trio.fail_after(within):
-        while not claim():
+        while not claim():  # noqa: ASYNC110 # the world of a node has no event for each claim
             await trio.sleep(0.02)

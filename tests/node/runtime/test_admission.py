@@ -82,13 +82,13 @@ async def test_an_instance_that_is_not_settled_admits_nobody_and_keeps_nothing(
     town = quick(tmp_path, instances=3, agents=3)
     with trio.fail_after(30):
         async with town.node(0) as node:
-            with pytest.raises(RefusedError) as refused:
+            with pytest.raises(RequestError) as refused:
                 await node.admit("newcomer")
             ours = node.world.log.count_of(node.instance)
         async with town.node(0) as node:
             assert node.world.log.count_of(node.instance) == ours
 
-    assert refused.value.code is Code.GUARD_FAILED
+    assert refused.value.code is NodeCode.SETTLING
     assert {one.name for one in kept(town.places[0])} == {"instance 0", "host 0", "agent 0"}
 
 

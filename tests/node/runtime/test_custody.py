@@ -10,6 +10,7 @@ from federation.protocol import effects as fx
 from federation.protocol.inputs import Arrived
 from federation.records import Kind, Role
 from node.base.entropy import random_bytes
+from node.base.errors import NodeCode, RequestError
 from node.keys import Identity, Keystore
 from node.runtime import Node
 from node.runtime.camera import Camera
@@ -19,7 +20,7 @@ from node.runtime.inbox import Inbox
 from node.runtime.timers import Timers
 from tests.federation.protocol.town import Town, keys
 from tests.node.runtime.quick import agents_of, in_phase, propose, quick, vote
-from tests.node.runtime.realm import CHEAP, PASSPHRASE
+from tests.node.runtime.realm import CHEAP, PASSPHRASE, until
 
 
 def reveals(node: Node, name: bytes) -> set[bytes]:
@@ -104,6 +105,38 @@ async def test_a_restart_while_the_box_is_open_opens_nothing(tmp_path: Path) -> 
             await node.flushed()
 
             assert reveals(node, name) == set()
+
+
+@pytest.mark.trio
+async def test_an_instance_that_may_have_forgotten_signs_for_nobody_until_it_is_settled(
+    tmp_path: Path,
+) -> None:
+    town = quick(tmp_path, instances=3, agents=6, review={"reveal": 20_000})
+    author, voter = town.agents_of(0)
+    others = [*town.agents_of(1), *town.agents_of(2)]
+    with trio.fail_after(60):
+        async with town.nodes() as nodes:
+            await until(lambda: all(node.health().state == "ready" for node in nodes))
+            nodes[0].driver.listeners.clear()
+            proposed = await propose(nodes[0], author)
+            name = await in_phase(nodes[0], proposed.id, Phase.COMMIT)
+            await vote(nodes[0], voter, name)
+            for place, agent in zip((1, 1, 2, 2), others, strict=True):
+                await in_phase(nodes[place], proposed.id, Phase.COMMIT)
+                await vote(nodes[place], agent, name)
+            await in_phase(nodes[0], proposed.id, Phase.DECIDE)
+        async with town.node(0) as node:
+            await in_phase(node, proposed.id, Phase.DECIDE)
+            with pytest.raises(RequestError) as refused:
+                await propose(node, author)
+            assert refused.value.code is NodeCode.SETTLING
+            assert voter not in reveals(node, name)
+        async with town.nodes() as nodes:
+            await until(lambda: voter in reveals(nodes[0], name), within=30)
+            me = nodes[0].world.me
+
+            assert me is not None
+            assert me.settled
 
 
 def kept(root: Path, town: Town, *indexes: int, wrong: int | None = None) -> Keystore:

@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+import trio
 
 from federation.records import Kind
-from node.base.errors import NodeCode, NodeError
+from node.base.errors import NodeCode, NodeError, RequestError
 from node.network.identity import peer_id_of
 from node.runtime import peers as module
 from node.runtime.peers import name_of, read_addresses, write_addresses
 from tests.federation.protocol.town import Town
+from tests.node.runtime.quick import quick
 
 
 def address(number: int) -> str:
@@ -49,9 +51,9 @@ def test_a_damaged_file_is_told(tmp_path: Path, content: bytes) -> None:
 
 def test_no_file_makes_a_node_call_any_number_of_addresses(tmp_path: Path) -> None:
     place = tmp_path / "peers.json"
-    place.write_text(json.dumps([address(1)] * (module.MOST + 1)))
+    place.write_text(json.dumps([address(1)] * (module.MOST_ADDED + 1)))
 
-    assert len(read_addresses(place)) == module.MOST
+    assert len(read_addresses(place)) == module.MOST_ADDED
 
 
 def test_an_identity_has_the_name_it_gave_itself() -> None:
@@ -63,3 +65,21 @@ def test_an_identity_has_the_name_it_gave_itself() -> None:
     # A record that is no inception names nobody.
     other = next(iter(world.log.by_kind(Kind.DELEGATE)))
     assert name_of(world, other.id) == ""
+
+
+@pytest.mark.trio
+async def test_the_number_of_added_addresses_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("node.runtime.node.MOST_ADDED", 2)
+    town = quick(tmp_path)
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+            node.add_peer(address(1))
+            node.add_peer(address(2))
+            node.add_peer(address(2))
+            with pytest.raises(RequestError) as refused:
+                node.add_peer(address(3))
+
+    assert refused.value.code is NodeCode.BUSY
+    assert module.read_addresses(town.places[0].peers) == (address(1), address(2))
