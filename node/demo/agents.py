@@ -4,7 +4,8 @@ Nothing is remembered here that an agent could not forget: the stream of events 
 cursor, a vote that got no answer is sent again, and the node reveals by itself.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -92,10 +93,11 @@ class Models:
         async with trio.open_nursery() as nursery:
             while True:
                 try:
-                    async for event in _events(home, cursor):
-                        cursor = event.cursor
-                        if event.phase == "commit":
-                            nursery.start_soon(self._vote_all, home, event.subject, limiter)
+                    async with aclosing(_events(home, cursor)) as events:
+                        async for event in events:
+                            cursor = event.cursor
+                            if event.phase == "commit":
+                                nursery.start_soon(self._vote_all, home, event.subject, limiter)
                 except httpx.HTTPError:
                     await trio.sleep(_AGAIN_S)
 
@@ -166,11 +168,18 @@ async def _insistently(home: Instance, path: str, body: object) -> httpx.Respons
     raise RefusedByNodeError(f"no answer from instance {home.place}")
 
 
-async def _events(home: Instance, after: int) -> AsyncIterator[_Event]:
+async def _events(home: Instance, after: int) -> AsyncGenerator[_Event, None]:
     timeout = httpx.Timeout(10.0, read=_QUIET_S)
     url = f"{home.url}/v1/events?after={after}"
     async with home.client.stream("GET", url, headers=home.headers, timeout=timeout) as answer:
         answer.raise_for_status()
         async for line in answer.aiter_lines():
-            if line.startswith("data: ") and len(line) > len("data: {}"):
-                yield msgspec.json.decode(line.removeprefix("data: "), type=_Event)
+            event = _read(line)
+            if event is not None:
+                yield event
+
+
+def _read(line: str) -> _Event | None:
+    """Read a line of the stream; None if it is not the data of an event."""
+    data = line.removeprefix("data: ")
+    return None if data in (line, "{}") else msgspec.json.decode(data, type=_Event)

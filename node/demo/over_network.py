@@ -203,6 +203,7 @@ class _Moot:
         self.kills = tuple(kills)
         self.progress = progress
         self.killed: list[int] = []
+        self._all_killed = trio.Event()
         self.peaks: list[float] = [0.0] * len(staged.instances)
 
     async def run(self) -> None:
@@ -213,7 +214,7 @@ class _Moot:
             nursery.start_soon(self._kill_all)
             await self._put_questions()
             await self._decided(len(self.scenario.questions), self.instances)
-            await self._back()
+            await self._all_killed.wait()
             await self._contained()
             nursery.cancel_scope.cancel()
 
@@ -291,11 +292,7 @@ class _Moot:
             await trio.sleep(_BACK_S)
             await one.start()
             self.killed.append(kill.place)
-
-    async def _back(self) -> None:
-        """Wait for an instance that is being killed and started again."""
-        while any(one.address is None for one in self.instances):  # noqa: ASYNC110
-            await trio.sleep(_LOOK_S)
+        self._all_killed.set()
 
 
 def _ended(look: _Overview) -> int:
