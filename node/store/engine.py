@@ -20,6 +20,9 @@ _PRIVATE: Final = 0o600
 _ATTEMPTS: Final = 5
 _PAUSE_S: Final = 0.1
 _SETTINGS: Final = (
+    # Ids are hashes, so each new record touches a page of its own in their index; with 4 KiB a
+    # page, writing these cost more than writing the records.
+    "page_size = 8192",
     "journal_mode = WAL",
     # NORMAL would acknowledge what a power failure takes back.
     "synchronous = FULL",

@@ -33,6 +33,13 @@ MOST_JOBS: Final = 512
 """Jobs in one transaction."""
 MOST_BYTES: Final = 8 * 1024 * 1024
 """Bytes in one transaction; a single job may be larger."""
+BUSY_S: Final = 0.02
+"""Transactions that begin closer together than this are many small ones."""
+GATHER_S: Final = 0.008
+"""Then the next one waits so long for more to come: each costs the disk a flush, and writes the
+same pages of the indices again."""
+ENOUGH: Final = 1024 * 1024
+"""Bytes that do not wait."""
 AT_ONCE: Final = 1_000
 """Rows in one statement. Python lets go of its lock around each statement and must win it back
 from busy threads afterwards, which can take 5 ms: with one row a statement, 500 rows took seconds
@@ -81,6 +88,8 @@ class Writer:
         self._jobs: deque[Job] = deque()
         self._wake = asyncio.Event()
         self._closing = False
+        self._began = 0.0
+        """When the last transaction began."""
 
     def put(self, job: Job) -> None:
         """Queue a job; call it on the asyncio side."""
@@ -99,6 +108,7 @@ class Writer:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
+            await self._gather()
             group = self._take()
             try:
                 await self._write(group)
@@ -109,6 +119,14 @@ class Writer:
                 for job in group:
                     job.error = job.error or failed(self._path, self.broken)
             self._settle(group)
+
+    async def _gather(self) -> None:
+        """Wait a moment for more jobs while there is much to do and little at hand."""
+        now = asyncio.get_running_loop().time
+        busy = now() - self._began < BUSY_S and not self._closing
+        if busy and sum(job.size for job in self._jobs) < ENOUGH:
+            await asyncio.sleep(GATHER_S)
+        self._began = now()
 
     def _take(self) -> list[Job]:
         """Take the jobs of the next group: at least one, no more than fit."""
