@@ -5,7 +5,6 @@ wait in several copies (a forged copy that came first must not keep the true one
 has only a share of the room, and the oldest give way. What was dropped can be fetched again.
 """
 
-
 from federation.core import IdentityId, RecordId, Signature
 from federation.records import Record
 
