@@ -3,13 +3,17 @@
 Known ids are dropped before anything is verified; what the log refuses costs the sender; what it
 accepts is stored, relayed at once and shown to its round, to the next cut, and to certificates
 that lacked it. Nothing here decides whether a record counts.
+
+Anybody can make an identity, so of authors that no cut has admitted only so many are stored, and
+of each only so many records. What is dropped for lack of room costs its sender nothing.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from federation.artifacts import may_submit
 from federation.certificates import CutSlot
-from federation.core import Code, InstanceId, PeerError, RecordId, RoundId
+from federation.core import Code, IdentityId, InstanceId, PeerError, RecordId, RoundId
 from federation.identity import fork_proof, verify_fork
 from federation.protocol import agreement, effects, progress
 from federation.protocol.fold import is_forked, submission
@@ -18,6 +22,16 @@ from federation.protocol.turn import Turn
 from federation.protocol.world import World
 from federation.records import Kind, LogFork, Propose, Record
 from federation.replication import Added, Known, Waiting, round_of
+
+MOST_STRANGERS: Final = 4_096
+"""Authors without admission whose records are stored here unasked; deployment choice.
+
+Dropping others is safe, because no two nodes need to hold the same strangers: what nobody has
+admitted moves nothing, a cut contains what a quorum names, and whatever a quorum or a certificate
+names is fetched by its id and stored beyond this bound. Nor can a crowd keep newcomers out: one
+whom an admitted operator or a member instance names is stored too (`World.awaited`). What a crowd
+does cost is that an identity which nobody has named yet finds no place here.
+"""
 
 
 def take(turn: Turn, arrived: Arrived) -> None:
@@ -42,6 +56,7 @@ def show(turn: Turn, added: list[Record]) -> None:
             world.triggers.add(record.id)
         progress.learn(turn, record)
         denounce_fork(turn, record)
+        world.note_named(record)
     for name in sorted(world.incomplete):
         progress.move(turn, world.rounds[name])
     agreement.records_arrived(turn)
@@ -57,6 +72,9 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
         return ()
     room = None
     if not world.is_admitted(record.author) and record.id not in world.asked:
+        # Before the log sees it: what waits for the inception of one too many waits for nothing.
+        if not _has_place(world, record.author):
+            return ()
         room = world.charter.quotas.unadmitted_records
     try:
         result = world.log.add(record, room=room)
@@ -65,6 +83,7 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
         return ()
     match result:
         case Added():
+            world.note_author(record.author)
             return result.records
         case Waiting():
             if result.code is Code.WAITS_FOR_PREV and peer is not None:
@@ -80,6 +99,15 @@ def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, .
             return ()
         case _:
             return ()
+
+
+def _has_place(world: World, author: IdentityId) -> bool:
+    """Tell whether records of a stranger may be stored here unasked."""
+    return (
+        len(world.strangers) < MOST_STRANGERS
+        or author in world.strangers
+        or author in world.awaited
+    )
 
 
 def denounce_fork(turn: Turn, record: Record) -> None:

@@ -109,6 +109,7 @@ def try_cut(turn: Turn) -> None:
     folded = fold(world.state, world.log, contained, world.rounds)
     world.positions = positions_of(world.state)
     world.digest = world_digest(world.state)
+    world.strangers = {one for one in world.strangers if not world.is_admitted(one)}
     _tidy(world, contained, folded.ended)
     finality.schedule(turn, slot)
     turn.effects.append(effects.Tell(event=effects.Happening.CUT, subject=contained.digest))

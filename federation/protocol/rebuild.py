@@ -108,6 +108,7 @@ def restore(
         _fold(turn, added)
     else:
         _go_on(turn, tuple(taken.certificates.values()))
+    world.find_strangers()
     _find_triggers(world)
     return world, turn.effects
 
@@ -128,6 +129,7 @@ def rebuild(
     _put_blobs(world, blobs)
     turn = Turn(world=world, now=0)
     _fold(turn, _refill(turn, records, vouched=False))
+    world.find_strangers()
     _find_triggers(world)
     return world
 

@@ -42,7 +42,7 @@ from federation.protocol.rounds import Round
 from federation.protocol.rows import world_digest
 from federation.protocol.shelf import Shelf
 from federation.protocol.state import State, empty_state, members_of
-from federation.records import Record
+from federation.records import AgentAdmit, Delegate, Kind, OperatorAdmit, Record
 from federation.replication import Added, BlobStore, Log
 
 LAST_COUNTER: Final = 2**53 - 2**10
@@ -144,6 +144,10 @@ class World:
     asked: set[RecordId] = field(default_factory=set)
     """Records that a certificate or a quorum's witnesses name and that were asked for: they are
     stored whatever room their author has."""
+    strangers: set[IdentityId] = field(default_factory=set)
+    """Authors of stored records that no cut has admitted; kept so that nobody has to scan."""
+    awaited: set[IdentityId] = field(default_factory=set)
+    """Newcomers that an admitted author has named and of whom nothing is stored yet."""
     triggers: set[RecordId] = field(default_factory=set)
     """Records that no cut contains yet and that wait to open a round."""
     early: Early = field(default_factory=Early)
@@ -173,6 +177,32 @@ class World:
         """Tell whether a cut has admitted this identity."""
         state = self.state
         return author in state.agents or author in state.operators or author in state.instances
+
+    def note_author(self, author: IdentityId) -> None:
+        """Note that a record of an author was stored."""
+        self.awaited.discard(author)
+        if not self.is_admitted(author):
+            self.strangers.add(author)
+
+    def note_named(self, record: Record) -> None:
+        """Note the newcomer that a stored record of an admitted author names, if it names one."""
+        match record.body:
+            case Delegate(agent=newcomer) | AgentAdmit(agent=newcomer):
+                pass
+            case OperatorAdmit(operator=newcomer):
+                pass
+            case _:
+                return
+        if newcomer not in self.log and self.is_admitted(record.author):
+            self.awaited.add(newcomer)
+
+    def find_strangers(self) -> None:
+        """Find strangers and awaited newcomers anew; looks at every author and admission."""
+        self.strangers = {one for one in self.log.authors() if not self.is_admitted(one)}
+        self.awaited.clear()
+        for kind in (Kind.DELEGATE, Kind.AGENT_ADMIT, Kind.OPERATOR_ADMIT):
+            for record in self.log.by_kind(kind):
+                self.note_named(record)
 
     def pinned(self, slot: Slot) -> Pinned | None:
         """Give the pinned world of a slot, also of one long decided; None if it is unknown here.
@@ -276,7 +306,7 @@ def begin(
         raise _bad_genesis("an admission among the records does not count")
     state.cut_members = members_of(state, None)
     me = Me(instance=instance, signer=signer) if instance and signer else None
-    return World(
+    world = World(
         state=state,
         log=log,
         blobs=BlobStore(),
@@ -286,6 +316,8 @@ def begin(
         positions=positions_of(state),
         digest=world_digest(state),
     )
+    world.find_strangers()
+    return world
 
 
 def _bad_genesis(why: str) -> ParameterError:

@@ -12,7 +12,13 @@ from federation.replication.blobs import BlobStore
 from federation.replication.chains import Heads
 from federation.replication.log import Added, Entry, Known, Log, Waiting
 from federation.replication.rounds import round_of
-from federation.replication.sync import HeadsPage, heads_pages, read_heads_page
+from federation.replication.sync import (
+    HeadsPage,
+    heads_pages,
+    paged,
+    read_heads_page,
+    write_heads_page,
+)
 
 __all__ = [
     "Added",
@@ -24,6 +30,8 @@ __all__ = [
     "Log",
     "Waiting",
     "heads_pages",
+    "paged",
     "read_heads_page",
     "round_of",
+    "write_heads_page",
 ]

@@ -11,9 +11,11 @@ whoever holds the author's certified position fetches the rest later.
 A `Log` is changed in place and belongs to one world; it is not for use from several threads.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from federation.core import Code, IdentityId, PeerError, PublicKey, Realm, RecordId, RoundId, short
 from federation.core.ids import NOBODY
@@ -89,6 +91,7 @@ class Log:
         self._entries: dict[RecordId, Entry] = {}
         self._chains: dict[IdentityId, Chain] = {}
         self._authors: list[IdentityId] = []
+        self._in_order = True
         self._rounds = RoundIndex()
         self._dropped: set[RecordId] = set()
 
@@ -157,6 +160,7 @@ class Log:
                 verify_record(record, keys.key, self._verify)
             chain = self._chains[record.id] = Chain()
             self._authors.append(record.id)
+            self._in_order = False
             branch = chain.grow(record.id, 0, None, None)
         else:
             before = self._entries[record.prev]
@@ -228,9 +232,19 @@ class Log:
 
     def authors(self) -> tuple[IdentityId, ...]:
         """List all authors, ascending."""
-        # The list is sorted but for its newest members, which is what this sort is fast at.
-        self._authors.sort()
-        return tuple(self._authors)
+        return tuple(self._sorted())
+
+    def _sorted(self) -> list[IdentityId]:
+        if not self._in_order:
+            # All but the newest are in order already, which is what this sort is fast at.
+            self._authors.sort()
+            self._in_order = True
+        return self._authors
+
+    def authors_since(self, size: int) -> set[IdentityId]:
+        """Give the authors of what was stored since the log had `size` records."""
+        newest = islice(reversed(self._entries.values()), len(self._entries) - size)
+        return {entry.record.author for entry in newest}
 
     def author_heads(self) -> Heads:
         """Give the heads of every author, authors ascending; several where one forked."""
@@ -366,9 +380,10 @@ class Log:
         included, that `heads` tells everything about.
         """
         low, high = within
-        authors = [author for author in self.authors() if low <= author <= high]
-        turn = [author for author in authors if author >= start]
-        turn += [author for author in authors if author < start]
+        everybody = self._sorted()
+        authors = everybody[bisect_left(everybody, low) : bisect_right(everybody, high)]
+        first = bisect_left(authors, start)
+        turn = authors[first:] + authors[:first]
         found: list[Record] = []
         for author in turn:
             if len(found) >= most:

@@ -3,8 +3,13 @@
 A page is complete for its range of authors: an author in the range that it does not name is
 unknown to the sender. So a page can be answered alone, with `Log.missing_from`, and a long list
 never has to be in memory twice nor in one frame.
+
+Where pages begin and end follows from the heads alone: the range of all authors is halved, and
+each half again, until a page has room for what is in it. So two nodes that hold the same have the
+same pages, and a record changes the page of its author and no other.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Annotated, Final
 
@@ -17,7 +22,7 @@ from federation.records.statement import Count
 from federation.replication.chains import Heads
 
 ROWS: Final = 1_000
-"""Authors on one page."""
+"""Authors on one page, at most."""
 MOST_HEADS: Final = 32
 """Heads named of one author that forked: the highest. Below the others a peer sends twice."""
 _HEADS_ON_PAGE: Final = 4_000
@@ -52,18 +57,35 @@ def heads_pages(heads: Heads) -> Iterator[bytes]:
 
     There is always at least one: a node that holds nothing says so.
     """
-    low = _FIRST
-    rows: list[_Row] = []
-    on_page = 0
-    for author in sorted(heads):
-        row = _Row(author, heads[author][-MOST_HEADS:])
-        if len(rows) == ROWS or on_page + len(row.heads) > _HEADS_ON_PAGE:
-            high = rows[-1].author
-            yield encode(_Page(low, high, tuple(rows)))
-            low, rows, on_page = _after(high), [], 0
-        rows.append(row)
-        on_page += len(row.heads)
-    yield encode(_Page(low, _LAST, tuple(rows)))
+    return map(write_heads_page, paged(heads))
+
+
+def paged(heads: Heads, low: IdentityId = _FIRST, high: IdentityId = _LAST) -> Iterator[HeadsPage]:
+    """Lay `heads`, which are all from `low` to `high`, out on pages, ascending.
+
+    `low` and `high` are the range of all authors or the range of a page: a page that has become
+    too full is laid out on several by itself.
+    """
+    authors = sorted(heads)
+    ranges = [(int.from_bytes(low, "big"), int.from_bytes(high, "big"), 0, len(authors))]
+    while ranges:
+        first, last, start, end = ranges.pop()
+        rows = {}
+        if end - start <= ROWS:
+            rows = {author: heads[author][-MOST_HEADS:] for author in authors[start:end]}
+        if end - start > ROWS or sum(map(len, rows.values())) > _HEADS_ON_PAGE:
+            # A range of one author holds one row, which fits; so this ends.
+            middle = (first + last) // 2
+            split = bisect_right(authors, _id(middle), start, end)
+            ranges += [(middle + 1, last, split, end), (first, middle, start, split)]
+        else:
+            yield HeadsPage(low=_id(first), high=_id(last), heads=rows)
+
+
+def write_heads_page(page: HeadsPage) -> bytes:
+    """Give the canonical bytes of a page that `paged` gave."""
+    rows = tuple(_Row(author, heads) for author, heads in page.heads.items())
+    return encode(_Page(page.low, page.high, rows))
 
 
 def read_heads_page(raw: bytes) -> HeadsPage:
@@ -88,5 +110,5 @@ def read_heads_page(raw: bytes) -> HeadsPage:
     )
 
 
-def _after(author: IdentityId) -> IdentityId:
-    return (int.from_bytes(author, "big") + 1).to_bytes(32, "big")
+def _id(number: int) -> IdentityId:
+    return number.to_bytes(32, "big")

@@ -120,6 +120,7 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     NodeCode.BAD_FIELD: 422,
     NodeCode.NO_TOKEN: 401,
     NodeCode.TOKENS_DAMAGED: 503,
+    NodeCode.WRONG_HOST: 403,
     NodeCode.NO_SUCH_METHOD: 405,
     NodeCode.BODY_TOO_LARGE: 413,
     NodeCode.WRONG_CONTENT_TYPE: 415,

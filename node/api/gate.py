@@ -110,11 +110,7 @@ class Gate:
         """
         name = _host_of(said[0]) if len(said) == 1 else None
         if name is None or not (name == _LOOPBACK or name in self._names or _is_address(name)):
-            raise error_of(
-                NodeCode.NOT_ALLOWED,
-                "request refused",
-                why="its header Host names another host than this instance",
-            )
+            raise error_of(NodeCode.WRONG_HOST, "request refused")
 
     def _charge(self, scope: Scope, headers: Headers) -> tuple[Caller, Spend]:
         """Tell who calls, take the request from that caller's bucket, and give the bucket."""
@@ -125,7 +121,9 @@ class Gate:
             spend = partial(self._take, self._by_address, address)
             spend(1)
             return ANYBODY, spend
-        # Whoever guesses pays dearly, and pays first: with an empty bucket nothing is compared.
+        # Compared before anything is paid: who holds a token must get in although others behind the
+        # same proxy have emptied their address's bucket. Guessing gains nothing by that: comparing
+        # is one hash, a token is 256 random bits, and a wrong one pays dearly before its answer.
         kind, _, token = presented[0].partition(" ")
         caller = None
         if len(presented) == 1 and kind.lower() == "bearer":

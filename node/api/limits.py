@@ -2,11 +2,12 @@
 
 Every request costs event-loop time that agreement needs too, so callers have buckets: one for
 each token, one for each remote address of callers without a valid token. The number of buckets
-is bounded as well; the one used longest ago makes room.
+is bounded as well; the one used longest ago makes room. Connections have places: one address
+cannot take them all.
 """
 
 import ipaddress
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,9 +35,16 @@ class Limits:
     by_address: Rate = Rate(per_second=50, burst=200)
     bad_token: int = 20
     """What a request with a wrong token costs its address: guessing has to be slow."""
+    stranger: int = 20
+    """What a record costs whose author no cut has admitted: it is stored for ever, and anybody can
+    make such authors."""
     buckets: int = 4_096
     connections: int = 256
     """Connections at a time; one more is told so and closed."""
+    of_address: int = 32
+    """Of these, connections of one address; loopback is spared, where a proxy speaks for many."""
+    spares_loopback: bool = True
+    """False only in tests, which have no other address."""
     streams: int = 64
     """Event streams at a time, of these connections."""
     body: int = 64 * 1024
@@ -87,6 +95,49 @@ class Buckets:
     def __len__(self) -> int:
         """Count the buckets that are kept."""
         return len(self._held)
+
+
+class Places:
+    """Places for connections: so many in all, and so many of them for one address."""
+
+    def __init__(self, limits: Limits) -> None:
+        """All are free."""
+        self._limits = limits
+        self._taken: Counter[str] = Counter()
+        self._count = 0
+
+    def take(self, address: str) -> bool:
+        """Take a place for a remote address, or tell that there is none."""
+        name, limits = bucket_of(address), self._limits
+        spared = limits.spares_loopback and _is_loopback(address)
+        if self._count >= limits.connections:
+            return False
+        if not spared and self._taken[name] >= limits.of_address:
+            return False
+        self._taken[name] += 1
+        self._count += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """Give back a place that was taken for an address."""
+        name = bucket_of(address)
+        self._count -= 1
+        self._taken[name] -= 1
+        if not self._taken[name]:
+            del self._taken[name]
+
+    def __len__(self) -> int:
+        """Count the addresses that have places."""
+        return len(self._taken)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return (mapped or parsed).is_loopback
 
 
 def bucket_of(address: str) -> str:

@@ -26,11 +26,12 @@ from node.api.errors import error_of
 from node.api.ids import read_id
 from node.api.schemas import (
     Fault,
+    Glance,
     Health,
     ListAgents,
     ListArtifacts,
+    ListRounds,
     ListSnapshots,
-    OpenRounds,
     Peer,
     Peers,
     RecordPage,
@@ -76,7 +77,8 @@ async def show_members(call: Call) -> realm.MembersPage:
 
 async def overview(call: Call) -> realm.Overview:
     """Show everything at a glance."""
-    return realm.overview(call.node.world, call.node.clock.now())
+    most = call.ask(Glance).most
+    return realm.overview(call.node.world, call.node.clock.now(), most=most)
 
 
 async def list_peers(call: Call) -> Peers:
@@ -132,9 +134,12 @@ async def show_why(call: Call) -> why.Why:
     return why.why(call.node.world, call.named(Thing.ARTIFACT), call.node.clock.now())
 
 
-async def list_rounds(call: Call) -> OpenRounds:
-    """List open rounds."""
-    return OpenRounds(rounds=rounds.open_rounds(call.node.world, call.node.clock.now()))
+async def list_rounds(call: Call) -> rounds.OpenRounds:
+    """List open rounds, oldest first."""
+    asked = call.ask(ListRounds)
+    world = call.node.world
+    after = names.resolve(world, asked.after, things=(Thing.ROUND,)).id if asked.after else None
+    return rounds.open_rounds(world, call.node.clock.now(), after=after, most=asked.most)
 
 
 async def show_round(call: Call) -> rounds.RoundPage:

@@ -15,7 +15,6 @@ from node.api.errors import Problem
 from node.api.limits import Limits
 from node.api.openapi import document, field_docs, statuses
 from node.api.routes import ROUTES
-from node.base.errors import EXPLAINED, NodeCode
 from node.queries.names import LEAST_DIGITS
 
 _HEAD: Final = f"""# HTTP API
@@ -25,6 +24,8 @@ The same as an OpenAPI 3.1 document is [openapi.json](openapi.json), and a runni
 
 An instance listens on `127.0.0.1` unless its settings say otherwise, and speaks plain HTTP/1.1.
 Anything but loopback belongs behind a proxy with TLS.
+A request must name the instance in its header `Host` by address, as `localhost`, or by a name of the setting [`http_names`](settings.md); others get `WRONG_HOST`.
+A body of JSON in which a field stands twice is refused.
 What an answer shows is durable before the answer leaves.
 
 Ids are given as 64 hex digits, as a CID, or by the first {LEAST_DIGITS} or more digits where one thing only has them.
@@ -88,14 +89,10 @@ def _errors() -> str:
             for status, codes in statuses().items()
         ),
     )
-    codes = _table(
-        ("code", "means", "do"),
-        ((f"`{code}`", *EXPLAINED[code]) for code in NodeCode),
-    )
     return (
         f"## Errors\n\nEverything that is not a success has one shape, whatever the address:\n\n"
-        f"{shape}\n\n{by_status}\n\nCodes of the node; those of the protocol stand in "
-        f"[errors](errors.md).\n\n{codes}\n"
+        f"{shape}\n\n{by_status}\n\nWhat each code means and what to do stands in "
+        "[errors](errors.md).\n"
     )
 
 
@@ -107,8 +104,17 @@ def _limits() -> str:
         ("requests a second from one address without a token", f"{limits.by_address.per_second}"),
         ("at once", f"{limits.by_address.burst}"),
         ("8 records in `POST /v1/records` cost, in requests", "1"),
+        ("16 KiB in `POST /v1/records` cost, in requests", "1"),
+        (
+            "a record whose author no cut has admitted costs, in requests; at most 8 at a time",
+            f"{limits.stranger}",
+        ),
         ("what a wrong token costs, in requests", f"{limits.bad_token}"),
         ("connections", f"{limits.connections}"),
+        (
+            "of these, connections of one address that is not loopback",
+            f"{limits.of_address}",
+        ),
         ("event streams", f"{limits.streams}"),
         ("body", f"{limits.body // 1024} KiB; of `POST /v1/records` 1 MiB"),
         ("request line and headers", f"{limits.head // 1024} KiB"),
@@ -117,7 +123,10 @@ def _limits() -> str:
         ("for an answer to be taken", f"{limits.send_s:.0f} s"),
     )
     return (
-        "## Limits\n\nA caller over its rate gets 429 with `retry_at` and `Retry-After`.\n\n"
+        "## Limits\n\nA caller over its rate gets 429 with `retry_at` and `Retry-After`.\n"
+        "A token has a rate of its own, whatever others ask from the same address.\n"
+        "Loopback may have all connections, because a proxy with TLS usually stands there; let the "
+        "proxy bound those of one client.\n\n"
         f"{_table(('what', 'limit'), iter(rows))}\n"
     )
 

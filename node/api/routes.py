@@ -78,6 +78,7 @@ _READS: Final = (
         summary="Everything at a glance",
         handler=reads.overview,
         gives=realm.Overview,
+        query=schemas.Glance,
     ),
     Route(
         method="GET",
@@ -140,9 +141,10 @@ _READS: Final = (
     Route(
         method="GET",
         path="/v1/rounds",
-        summary="List open rounds",
+        summary="List open rounds, oldest first",
         handler=reads.list_rounds,
-        gives=schemas.OpenRounds,
+        gives=rounds.OpenRounds,
+        query=schemas.ListRounds,
     ),
     Route(
         method="GET",
@@ -215,8 +217,9 @@ _WRITES: Final = (
         types=(JSON, MSGPACK),
         most=_MEGABYTE,
         says="For agents that keep their own keys; the signature is the right to speak. As msgpack the "
-        "body is a list of byte strings. At most 256 records. The status is 200 if any was stored, "
-        "else that of the first refusal.",
+        "body is a list of byte strings. At most 256 records, and of these at most 8 of authors that "
+        "no cut has admitted: such a record costs the caller as much as 20 requests. The status is "
+        "200 if any was stored, else that of the first refusal.",
     ),
     Route(
         method="POST",

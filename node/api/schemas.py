@@ -13,7 +13,7 @@ from federation.core import Millis
 from federation.crypto import Basis, Reason
 from federation.records import Level, Stance
 from node.queries.artifacts import ArtifactState
-from node.queries.rounds import MayAct, OpenRound
+from node.queries.rounds import MayAct
 
 Id = Annotated[str, Meta(min_length=6, max_length=64)]
 Lines = Annotated[tuple[str, ...], Meta(max_length=16)]
@@ -41,6 +41,22 @@ class ListAgents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     after: Id | None = None
     """Go on behind this agent: `next` of the page before."""
+    most: Most = 50
+    """Rows of a page."""
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much the overview shows."""
+
+    most: Most = 20
+    """Open rounds in it, the oldest ones."""
+
+
+class ListRounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which open rounds to list."""
+
+    after: Id | None = None
+    """Go on behind this round: `next` of the page before."""
     most: Most = 50
     """Rows of a page."""
 
@@ -219,13 +235,6 @@ class RecordPage(msgspec.Struct, frozen=True, kw_only=True):
     """What it says, byte strings in hex; nil if this version does not know the kind."""
     text: msgspec.Raw
     """Its prose, or nil if it has none, or it is not held here."""
-
-
-class OpenRounds(msgspec.Struct, frozen=True, kw_only=True):
-    """Rounds that run here, or whose end no cut contains yet; oldest first."""
-
-    rounds: tuple[OpenRound, ...]
-    """One each."""
 
 
 class Reviews(msgspec.Struct, frozen=True, kw_only=True):

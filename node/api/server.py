@@ -4,7 +4,7 @@ Hypercorn's own `serve` has no place for what a node on a public address needs, 
 used, only what it does with a connection:
 
 - a fault in one connection ends that connection. In the loop of Hypercorn it would end the node;
-- the number of connections is bounded, and the one too many is told so;
+- the number of connections is bounded, in all and for one address, and the one too many is told so;
 - a client that does not take its answer is cut off. Hypercorn shields its sending from being
   cancelled, so such a client could keep a node from ever stopping;
 - nothing but HTTP/1.1 is spoken: a client may not upgrade to h2c or WebSockets;
@@ -34,7 +34,7 @@ from starlette.types import ASGIApp
 
 from node.api.app import build
 from node.api.errors import known
-from node.api.limits import Limits
+from node.api.limits import Limits, Places
 from node.base.errors import EXPLAINED, NetworkError, NodeCode
 from node.runtime import Node
 from node.telemetry import log
@@ -96,6 +96,7 @@ class _Connections:
         self._config = _config(limits)
         self._context = WorkerContext(None)
         self._open: set[_Line] = set()
+        self._places = Places(limits)
         self._last: trio.Event | None = None
         """Set when the last connection is gone, once somebody waits for that."""
 
@@ -131,8 +132,10 @@ class _Connections:
 
     async def _serve(self, stream: trio.SocketStream) -> None:
         line = _Line(stream, within_s=self._limits.send_s)
+        address = ""
         try:
-            if len(self._open) >= self._limits.connections:
+            address = str(stream.socket.getpeername()[0])
+            if not self._places.take(address):
                 await line.send_all(_busy())
                 return
             self._open.add(line)
@@ -141,6 +144,8 @@ class _Connections:
             types = sorted({type(one).__name__ for one in _leaves(group)})
             log.warning("api.connection_failed", error=",".join(types))
         finally:
+            if line in self._open:
+                self._places.leave(address)
             self._open.discard(line)
             if self._last is not None and not self._open:
                 self._last.set()

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from federation.core import Code
+from federation.core import Code, PeerError
 from federation.crypto import Choice
-from federation.records import Record
+from federation.records import Record, parse_unless
 from node import commands
 from node.api.calls import MSGPACK, Call, Reply
 from node.api.errors import STATUS, error_of
@@ -27,12 +27,17 @@ from node.base.errors import NodeCode
 from node.commands.fields import digests
 from node.queries import names
 from node.queries.names import Thing
-from node.runtime import Receipt
+from node.runtime import Node, Receipt
 
 MOST_RECORDS: Final = 256
 _CHOICES: Final = {"for": Choice.FOR, "abstain": Choice.ABSTAIN, "against": Choice.AGAINST}
 _RECORDS_A_REQUEST: Final = 8
 """So many records cost what a request costs: checking a signature takes 60 µs, a request 500."""
+_BYTES_A_REQUEST: Final = 16 * 1024
+"""So many bytes of a body cost what a request costs."""
+_MOST_STRANGE: Final = 8
+"""Records of one request whose authors no cut has admitted: all that one such author has room for,
+and no more than a full bucket can pay."""
 _CREATED: Final = 201
 _FEW: Final = 4
 _DIGESTS: Final = 16
@@ -129,7 +134,16 @@ async def post_records(call: Call) -> Reply:
     """
     raws = _packed(call.body) if call.content_type == MSGPACK else _coded(call)
     # Each costs a signature check and a place on the disk.
-    call.spend(len(raws) // _RECORDS_A_REQUEST)
+    usual = len(raws) // _RECORDS_A_REQUEST + len(call.body) // _BYTES_A_REQUEST
+    call.spend(usual)
+    strange = _strange(call.node, raws)
+    if strange > _MOST_STRANGE:
+        raise commands.bad_field(
+            "$",
+            f"{strange} of its records are of authors that no cut has admitted; "
+            f"hand in {_MOST_STRANGE} at a time",
+        )
+    call.spend(max(strange * call.service.limits.stranger - usual, 0))
     receipts = await call.node.submit(raws)
     outcomes = Outcomes(records=tuple(map(_outcome, receipts)))
     if any(receipt.stored for receipt in receipts):
@@ -139,6 +153,23 @@ async def post_records(call: Call) -> Reply:
         status=STATUS[Code(code)] if code in set(Code) else STATUS[NodeCode.BAD_REQUEST],
         content=outcomes,
     )
+
+
+def _strange(node: Node, raws: list[bytes]) -> int:
+    """Count the records that are new here and whose authors no cut has admitted.
+
+    What they cost is asked before any of them is stored.
+    """
+    world = node.world
+    count = 0
+    for raw in raws:
+        try:
+            record = parse_unless(world.realm, raw, world.log.has_all)
+        except PeerError:
+            # Nothing of it is stored; the receipt says why.
+            continue
+        count += record is not None and not world.is_admitted(record.author)
+    return count
 
 
 def _outcome(receipt: Receipt) -> Outcome:

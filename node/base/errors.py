@@ -82,6 +82,7 @@ class NodeCode(StrEnum):
     BAD_FIELD = "BAD_FIELD"
     NO_TOKEN = "NO_TOKEN"  # noqa: S105 # a name, not a secret
     TOKENS_DAMAGED = "TOKENS_DAMAGED"
+    WRONG_HOST = "WRONG_HOST"
     NO_SUCH_METHOD = "NO_SUCH_METHOD"
     BODY_TOO_LARGE = "BODY_TOO_LARGE"
     WRONG_CONTENT_TYPE = "WRONG_CONTENT_TYPE"
@@ -280,6 +281,10 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     NodeCode.TOKENS_DAMAGED: (
         "the file of tokens is not what was written",
         "put back its backup, or remove it and make the tokens anew",
+    ),
+    NodeCode.WRONG_HOST: (
+        "its header Host names another host than this instance",
+        "ask by address or as localhost; behind a proxy, set http_names to its host name",
     ),
     NodeCode.NO_SUCH_METHOD: (
         "this address exists, but not for this method",

@@ -6,8 +6,9 @@ it ends. The file tells who holds it, so the refusal can.
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ from node.base.errors import LockedError, NodeCode, NodeError
 
 _PRIVATE_FILE: Final = 0o600
 _PRIVATE_DIRECTORY: Final = 0o700
+_TRIES: Final = 5
+_PAUSE_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def hold(data: DataDir) -> Iterator[None]:
         ) from error
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor)
         except OSError as error:
             holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
             raise LockedError(
@@ -109,6 +112,16 @@ def hold(data: DataDir) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    """Take the lock; a command that only looks whether it is held may hold it for a moment."""
+    for _ in range(_TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(_PAUSE_S)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -25,6 +25,7 @@ OTHER_VARIABLES: Final = ("FOLKMOOT_DATA", "FOLKMOOT_URL", "FOLKMOOT_TOKEN")
 _LONGEST_NAME: Final = 64
 _PORTS: Final = range(65_536)
 _MOST_ADDRESSES: Final = 64
+_MOST_NAMES: Final = 16
 _SYNC: Final = range(100, 3_600_001)
 _HOST: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _MULTIADDR: Final = re.compile(
@@ -70,6 +71,17 @@ def _host(value: object) -> str:
     if not isinstance(value, str) or not (_is_ip(value) or _HOST.fullmatch(value)):
         raise ValueError("it is neither an IP address nor the name of a host")
     return value
+
+
+def _hosts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError("it is not a list")  # noqa: TRY004 # one kind of error for callers
+    if len(value) > _MOST_NAMES:
+        raise ValueError(f"it has more than {_MOST_NAMES} names")
+    for one in value:
+        if not isinstance(one, str) or not _HOST.fullmatch(one):
+            raise ValueError(f"{one!r} is not the name of a host, such as moot.example.org")
+    return tuple(one.lower() for one in value)
 
 
 def _number(legal: range) -> Callable[[object], int]:
@@ -150,6 +162,16 @@ HTTP_PORT: Final = Key(
     meaning="Port of the HTTP API and the status page.",
     read=_number(_PORTS),
 )
+HTTP_NAMES: Final[Key[tuple[str, ...]]] = Key(
+    name="http_names",
+    unit="",
+    default=(),
+    legal=f"up to {_MOST_NAMES} host names",
+    meaning="Host names that the HTTP API answers to, besides its addresses, localhost and "
+    "`http_host`: those that browsers and agents use where a proxy stands before it.",
+    read=_hosts,
+    list=True,
+)
 LISTEN: Final[Key[tuple[str, ...]]] = Key(
     name="listen",
     unit="",
@@ -191,6 +213,7 @@ KEYS: Final[tuple[Key[str] | Key[int] | Key[tuple[str, ...]] | Key[Path | None],
     NAME,
     HTTP_HOST,
     HTTP_PORT,
+    HTTP_NAMES,
     LISTEN,
     PEERS,
     PASSPHRASE_FILE,
@@ -206,6 +229,7 @@ class Settings:
     name: str = NAME.default
     http_host: str = HTTP_HOST.default
     http_port: int = HTTP_PORT.default
+    http_names: tuple[str, ...] = HTTP_NAMES.default
     listen: tuple[str, ...] = LISTEN.default
     peers: tuple[str, ...] = PEERS.default
     passphrase_file: Path | None = PASSPHRASE_FILE.default
@@ -238,6 +262,7 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
         name=pick(NAME),
         http_host=pick(HTTP_HOST),
         http_port=pick(HTTP_PORT),
+        http_names=pick(HTTP_NAMES),
         listen=pick(LISTEN),
         peers=pick(PEERS),
         passphrase_file=None if secret is None else path.parent / secret,

@@ -2,10 +2,12 @@
 
 The node is found by `--url`, else by `--data`, else by FOLKMOOT_URL, else in the default data
 directory, where a running node writes its address and where the operator's token lies. That token
-is only ever sent to the address that stands beside it.
+is only ever sent to the address that stands beside it, and only while a node holds the directory:
+of one that was killed the address stays behind, and anybody on this machine may listen there now.
 """
 
 import argparse
+import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,13 +94,7 @@ def target_of(arguments: argparse.Namespace) -> Target:
     try:
         address = msgspec.json.decode(data.address.read_bytes(), type=_Address)
     except FileNotFoundError as error:
-        raise CommandError(
-            "the node does not run",
-            why=f"no running node has written {data.address}",
-            fix=f"start it with `folkmoot run --data {data.root}`",
-            code=Code.NO_NODE,
-            leaves=Exit.FAILED,
-        ) from error
+        raise _no_node(data, f"no running node has written {data.address}") from error
     except (OSError, msgspec.MsgspecError) as error:
         raise CommandError(
             "the node was not found",
@@ -107,7 +103,42 @@ def target_of(arguments: argparse.Namespace) -> Target:
             code=Code.NOT_READABLE,
             leaves=Exit.FAILED,
         ) from error
+    if not _is_held(data):
+        raise _no_node(
+            data, f"no process holds {data.lock}; {data.address.name} is of one that died"
+        )
     return Target(url=address.url.rstrip("/"), token=token or _operator_token(data))
+
+
+def _is_held(data: DataDir) -> bool:
+    """Tell whether a process works on a data directory, as the kernel knows it.
+
+    Who may not open the lock cannot read the operator's token either, and may ask without it.
+    """
+    try:
+        descriptor = os.open(data.lock, os.O_RDONLY)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    try:
+        # Shared and at once let go: commands that look at the same time see no holder in each other.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _no_node(data: DataDir, why: str) -> CommandError:
+    return CommandError(
+        "the node does not run",
+        why=why,
+        fix=f"start it with `folkmoot run --data {data.root}`",
+        code=Code.NO_NODE,
+        leaves=Exit.FAILED,
+    )
 
 
 def _operator_token(data: DataDir) -> str | None:

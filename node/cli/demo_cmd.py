@@ -232,8 +232,7 @@ DEMO: Final = Command(
         "folkmoot demo --in-process --items 12 --seed 7 --json",
     ),
     exits={
-        Exit.OK: "the instances agree on every verdict and on their world digest, and hold every "
-        "record that was acknowledged",
+        Exit.OK: "the instances agree on all verdicts, and hold all records that were acknowledged",
         Exit.FAILED: "they do not, or an instance failed",
     },
     options=_options,

@@ -1,4 +1,4 @@
-"""Agents by the names that people gave them.
+"""Agents by the names that people gave them, and lists that come in pages.
 
 The API speaks ids; people speak names. A name is looked up among the agents that the node knows.
 What is no name is handed on as it is, so an id or its first digits work too.
@@ -36,10 +36,19 @@ def agent_id(client: Client, said: str) -> str:
 
 def agents_of(client: Client) -> Iterator[Told]:
     """Go through all agents that the node knows, page by page."""
+    return _all(client, "agents", "items")
+
+
+def rounds_of(client: Client) -> Iterator[Told]:
+    """Go through all open rounds, page by page."""
+    return _all(client, "rounds", "rounds")
+
+
+def _all(client: Client, what: str, rows: str) -> Iterator[Told]:
     after: str | None = None
     while True:
-        page = row_of(client.get("v1", "agents", after=after, most=_PAGE))
-        yield from rows_of(page.get("items"))
+        page = row_of(client.get("v1", what, after=after, most=_PAGE))
+        yield from rows_of(page.get(rows))
         if not page.get("next"):
             return
         after = str(page.get("next"))

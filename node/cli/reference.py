@@ -1,18 +1,47 @@
-"""The reference page of the command line, made from the commands so that it cannot drift.
+"""The reference page of the command line, and the codes of a node, made from their tables.
 
-A test compares `page()` with docs/reference/cli.md.
+Tests compare `page()` with docs/reference/cli.md, and `codes()` with what docs/reference/errors.md
+has between its marks; `python -m node.cli.reference` writes both anew. A code is explained in one
+place: those of the command line on its page, all others among the errors.
 """
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
+from federation.core import Code
 from node.base.errors import EXPLAINED as NODE_EXPLAINED
 from node.cli.command import Command
 from node.cli.errors import EXPLAINED, MEANING
 from node.cli.main import COMMANDS
 from node.cli.parser import PROGRAM, add_options
+from node.store.audit import FIXES, Damage
+
+BEGIN: Final = "<!-- codes of a node: made from the tables -->\n"
+END: Final = "<!-- end -->"
+FOUND: Final[Mapping[Damage, str]] = {
+    Damage.NO_STORE: "the database cannot be opened",
+    Damage.SQLITE_DAMAGED: "SQLite cannot read the database, or finds it damaged",
+    Damage.SCHEMA_UNKNOWN: "the database is of another version, or somebody has changed its schema",
+    Damage.WRONG_REALM: "the database is of another realm than the genesis beside it",
+    Damage.RECORD_UNREADABLE: "the bytes of a record are no record",
+    Damage.RECORD_WRONG_ID: "the bytes of a record do not hash to its id",
+    Damage.RECORD_MISFILED: "the columns beside a record do not say what the record says",
+    Damage.RECORD_MISSING: "a record is gone that another follows in its author's chain",
+    Damage.RECORD_REFUSED: "a record has no place in its author's chain",
+    Damage.BAD_SIGNATURE: "a record is not signed by the key of its place in the chain",
+    Damage.TEXT_MISMATCH: "a text is not the one that its record was signed with",
+    Damage.BLOB_MISMATCH: "the bytes of a blob do not hash to its name",
+    Damage.JOURNAL_UNREADABLE: "an entry of the signing journal cannot be read, or was changed",
+    Damage.JOURNAL_UNVERIFIED: "an entry of the signing journal has no slot, or does not verify",
+    Damage.COUNTER_REUSED: "two messages were signed under one counter",
+    Damage.CERTIFICATE_CONFLICT: "two certificates of one slot verify",
+    Damage.CUTS_LOST: "the records lead to an earlier cut than the world was at",
+    Damage.SNAPSHOT_DIFFERS: "a snapshot is not the world that its cut leads to",
+}
+"""What each finding of the doctor means."""
 
 _HEAD: Final = """# Command line
 
@@ -42,12 +71,28 @@ def _general() -> str:
         ("error code", "means", "do"),
         ((f"`{code}`", means, do) for code, (means, do) in EXPLAINED.items()),
     )
+    others = "The codes of a node, of the doctor and of the protocol stand in [errors](errors.md)."
+    return f"{exits}\n\n{errors}\n\n{others}\n"
+
+
+def codes() -> str:
+    """Write the tables of the codes of a node and of its doctor, in Markdown."""
+    # Those that a node shares with the protocol stand among the codes of the protocol.
+    protocol = {code.value for code in Code}
+    own = [code for code in NODE_EXPLAINED if code.value not in protocol]
     node = _table(
-        ("error code of a node", "means", "do"),
-        ((f"`{code}`", means, do) for code, (means, do) in NODE_EXPLAINED.items()),
+        ("code", "means", "do"),
+        ((f"`{code}`", *NODE_EXPLAINED[code]) for code in own),
     )
-    protocol = "Errors of the protocol have the codes of [errors](errors.md)."
-    return f"{exits}\n\n{errors}\n\n{node}\n\n{protocol}\n"
+    found = _table(
+        ("code", "means", "do"),
+        ((f"`{code}`", means, FIXES[code]) for code, means in FOUND.items()),
+    )
+    return (
+        "## A node\nThe HTTP API and the command line give these; which status each has stands in "
+        f"[HTTP API](http-api.md).\n\n{node}\n\n"
+        f"## The doctor\n`folkmoot doctor` finds these in a store.\n\n{found}\n"
+    )
 
 
 def _section(command: Command) -> str:
@@ -82,3 +127,16 @@ def _options(command: Command) -> Iterator[tuple[str, str]]:
 def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def write(folder: Path) -> None:
+    """Write the page, and the codes between their marks in the page of errors."""
+    (folder / "cli.md").write_text(page(), encoding="utf-8")
+    errors = folder / "errors.md"
+    before, _, rest = errors.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    errors.write_text(f"{before}{BEGIN}{codes()}{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path("docs/reference"))

@@ -9,8 +9,8 @@ from node.cli.artifact_cmd import REFUSED, SIGNED, agent_option, say_done
 from node.cli.client import connect, node_options
 from node.cli.command import Command
 from node.cli.errors import Exit
-from node.cli.names import agent_id
-from node.cli.output import Output
+from node.cli.names import agent_id, rounds_of
+from node.cli.output import Json, Output
 from node.cli.tables import (
     Told,
     cell,
@@ -37,8 +37,8 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace, output: Output) -> Exit:
     agent: str | None = arguments.agent
     with connect(arguments) as client:
-        told = (
-            client.get("v1", "rounds")
+        told: Json = (
+            {"rounds": [dict(row) for row in rounds_of(client)]}
             if agent is None
             else client.get("v1", "agents", agent_id(client, agent), "reviews")
         )

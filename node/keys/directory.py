@@ -72,11 +72,15 @@ class KeyDirectory:
         Raises KeystoreError KEYS_EXPOSED if others than the owner have rights on one,
         KEY_FILE_DAMAGED if one is no plain file of a sensible size.
         """
-        with _translated(f"{self.path} not read"):
-            names = self._names()
-        wanted = [HEAD] if HEAD in names else []
-        wanted += [name for name in names if name.endswith(".key")]
-        return {name: self._read(name) for name in wanted}
+        return {name: self._read(name) for name in self._key_files()}
+
+    def read_one(self, name: str) -> dict[str, bytes]:
+        """Give the bytes of the head, or of the first key file where there is none, and of `name`.
+
+        The first tells whose keystore this is; `name` may be missing. Raises as `read` does.
+        """
+        names = self._key_files()
+        return {one: self._read(one) for one in names if one in {*names[:1], name}}
 
     def write(self, name: str, content: bytes) -> None:
         """Replace one file, durably; KeystoreError KEYSTORE_FAILED leaves the old one."""
@@ -109,6 +113,12 @@ class KeyDirectory:
         for name in self._names():
             if name.endswith((_NEXT, ".new")) and _LEFTOVER.fullmatch(name):
                 (self.path / name).unlink()
+
+    def _key_files(self) -> list[str]:
+        with _translated(f"{self.path} not read"):
+            names = self._names()
+        head = [HEAD] if HEAD in names else []
+        return head + [name for name in names if name.endswith(".key")]
 
     def _names(self) -> list[str]:
         return sorted(path.name for path in self.path.iterdir())

@@ -5,10 +5,16 @@ written later is read from the disk again, decrypted, changed and encrypted. Eve
 the disk with what was unlocked: two processes never overwrite each other's keys. Nothing is ever
 removed here: a former seed opens the ballots that were sealed with it.
 
-The object is for one thread at a time. A call that derives a key takes ~.1 s and 64 MiB.
+What one identity needs costs the same however many are kept: the head and its own file are read.
+
+Whatever touches the disk waits for it, and for other processes, so an event loop lets a thread do
+it. Such threads take turns; what is asked of memory (`has`, `signer`, `keyring`, …) may be asked
+meanwhile, from any thread. A call that derives a key takes ~.1 s and 64 MiB.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -49,7 +55,7 @@ class _Held:
 class Keystore:
     """The identities whose keys are kept in one directory, unlocked."""
 
-    __slots__ = ("_directory", "_entropy", "_held", "_key", "_lock")
+    __slots__ = ("_directory", "_entropy", "_held", "_key", "_lock", "_turn")
 
     def __init__(
         self, directory: KeyDirectory, lock: Lock, key: bytes, *, entropy: Entropy
@@ -59,7 +65,9 @@ class Keystore:
         self._lock = lock
         self._key = key
         self._entropy = entropy
+        # Replaced as a whole by every change: somebody may be going through it.
         self._held: dict[IdentityId, _Held] = {}
+        self._turn = threading.Lock()
 
     @staticmethod
     def create(
@@ -100,7 +108,7 @@ class Keystore:
         """
         files = KeyDirectory(directory)
         with files.hold():
-            found = _parsed(files)
+            found = _parsed(files.read())
         if not found:
             raise missing(directory)
         lock = found[0].lock
@@ -115,8 +123,8 @@ class Keystore:
                 code=NodeCode.WRONG_PASSPHRASE,
             )
         store = Keystore(files, lock, key, entropy=entropy)
-        for one in found:
-            store._remember(store._opened(one))
+        opened = (store._opened(one) for one in found)
+        store._held = {one.id: _held(one) for one in opened if one is not None}
         return store
 
     def identities(self) -> tuple[Kept, ...]:
@@ -154,8 +162,8 @@ class Keystore:
         reads as anything of the protocol, which hashes under domains of its own. An agent's or an
         operator's seed never goes this way. Raises KeystoreError KEY_NOT_KEPT.
         """
-        with self._directory.hold():
-            kept = self._read().get(instance)
+        with self._alone():
+            kept = self._read_one(instance)
         if kept is None or kept.role is not Role.INSTANCE:
             raise _not_kept(instance, "no instance of this id has its keys here")
         return kept.seeds[-1]
@@ -163,16 +171,18 @@ class Keystore:
     def add(self, identity: Identity) -> None:
         """Keep an identity, durably; or replace one by itself with further seeds.
 
-        Raises KeystoreError KEY_WOULD_BE_LOST if the seeds kept so far are not its first ones,
-        KEYSTORE_CHANGED if another process has changed the passphrase, KEYSTORE_FAILED.
+        Raises KeystoreError KEY_WOULD_BE_LOST if the seeds kept so far are not its first ones, or
+        a next or recovery key that is kept is not among its keys; KEYSTORE_CHANGED if another
+        process has changed the passphrase, KEYSTORE_FAILED.
         """
-        with self._directory.hold():
-            old = self._read().get(identity.id)
+        with self._alone():
+            old = self._read_one(identity.id)
             if old is not None and not _continues(old, identity):
                 raise KeystoreError(
                     f"identity {short(identity.id)} not kept",
                     why="other keys of it are kept already, and they would be lost",
-                    fix="pass all seeds by key_index, those that are kept first",
+                    fix="pass all seeds by key_index, those that are kept first, and the next and "
+                    "recovery keys that are kept",
                     code=NodeCode.KEY_WOULD_BE_LOST,
                 )
             self._write(identity)
@@ -184,8 +194,8 @@ class Keystore:
         after this. A recovery key that is not used is kept. Raises KeystoreError KEY_NOT_KEPT if
         the key to be revealed is not kept here, and as `add` does.
         """
-        with self._directory.hold():
-            old = self._read().get(identity)
+        with self._alone():
+            old = self._read_one(identity)
             if old is None:
                 raise _not_kept(identity, "its keys are not kept here")
             revealed = old.next if by is RotateBy.NEXT else old.recovery
@@ -212,12 +222,12 @@ class Keystore:
         lock = Lock(salt=self._entropy(SALT), memory=cost.memory, passes=cost.passes)
         key = derive(passphrase, lock.salt, cost)
         changed = Keystore(self._directory, lock, key, entropy=self._entropy)
-        with self._directory.hold():
+        with self._alone():
             fresh = {HEAD: changed._sealed(None)}
             for identity in self._read().values():
                 fresh[_file_of(identity.id)] = changed._sealed(identity)
             self._directory.write_all(fresh)
-        self._lock, self._key = lock, key
+            self._lock, self._key = lock, key
 
     def export_openssh(
         self, identity: IdentityId, passphrase: bytes | None, *, key_index: int | None = None
@@ -227,8 +237,8 @@ class Keystore:
         `passphrase` encrypts it; None leaves it open to all who can read it. Raises KeystoreError
         KEY_NOT_KEPT, BAD_OPENSSH_KEY for a passphrase that OpenSSH cannot take.
         """
-        with self._directory.hold():
-            old = self._read().get(identity)
+        with self._alone():
+            old = self._read_one(identity)
         if old is None:
             raise _not_kept(identity, "its keys are not kept here")
         index = len(old.seeds) - 1 if key_index is None else key_index
@@ -270,9 +280,22 @@ class Keystore:
             raise _not_kept(identity, "its keys are not kept here")
         return held
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Work on the files alone, among threads and among processes."""
+        with self._turn, self._directory.hold():
+            yield
+
     def _read(self) -> dict[IdentityId, Identity]:
         """Read the disk again; refuse to go on if it is no longer what was unlocked."""
-        found = _parsed(self._directory)
+        return self._unchanged(self._directory.read())
+
+    def _read_one(self, identity: IdentityId) -> Identity | None:
+        """Read one identity again, as `_read` does; None if it is not kept."""
+        return self._unchanged(self._directory.read_one(_file_of(identity))).get(identity)
+
+    def _unchanged(self, files: Mapping[str, bytes]) -> dict[IdentityId, Identity]:
+        found = _parsed(files)
         if not found or found[0].lock != self._lock:
             raise KeystoreError(
                 "keys not changed",
@@ -280,7 +303,7 @@ class Keystore:
                 fix="unlock the keystore again",
                 code=NodeCode.KEYSTORE_CHANGED,
             )
-        opened = (self._opened(one) for one in found)
+        opened = map(self._opened, found)
         return {one.id: one for one in opened if one is not None}
 
     def _opened(self, one: KeyFile) -> Identity | None:
@@ -293,8 +316,9 @@ class Keystore:
 
     def _write(self, identity: Identity) -> Kept:
         self._directory.write(_file_of(identity.id), self._sealed(identity))
-        self._remember(identity)
-        return self._held[identity.id].kept
+        held = _held(identity)
+        self._held = {**self._held, identity.id: held}
+        return held.kept
 
     def _sealed(self, identity: Identity | None) -> bytes:
         """Give the bytes of a file; what cannot be read back must not replace what can."""
@@ -302,22 +326,29 @@ class Keystore:
         self._opened(parse_file(HEAD if identity is None else _file_of(identity.id), raw))
         return raw
 
-    def _remember(self, identity: Identity | None) -> None:
-        if identity is not None:
-            signers = tuple(KeySigner(seed) for seed in identity.seeds)
-            self._held[identity.id] = _Held(kept=kept(identity), signers=signers)
+
+def _held(identity: Identity) -> _Held:
+    signers = tuple(KeySigner(seed) for seed in identity.seeds)
+    return _Held(kept=kept(identity), signers=signers)
 
 
 def _file_of(identity: IdentityId) -> str:
     return f"{identity.hex()}.key"
 
 
-def _parsed(files: KeyDirectory) -> list[KeyFile]:
-    return [parse_file(name, raw) for name, raw in files.read().items()]
+def _parsed(files: Mapping[str, bytes]) -> list[KeyFile]:
+    return [parse_file(name, raw) for name, raw in files.items()]
 
 
 def _continues(old: Identity, new: Identity) -> bool:
-    return new.role is old.role and new.seeds[: len(old.seeds)] == old.seeds
+    """Tell whether nothing that is kept would be lost; a rotation makes a further key current."""
+    former, further = new.seeds[: len(old.seeds)], new.seeds[len(old.seeds) :]
+    return (
+        new.role is old.role
+        and former == old.seeds
+        and old.next in {None, new.next, *further}
+        and old.recovery in {None, new.recovery, *further}
+    )
 
 
 def _not_kept(identity: IdentityId, why: str) -> KeystoreError:

@@ -2,7 +2,8 @@
 
 Each address has its own patience: one second after the first failure, doubled each time up to a
 minute, jittered so that instances that lost each other do not call in step. A refusal is told as
-it is and tried again at the longest interval: the other side may change its mind.
+it is and tried again at the longest interval: the other side may change its mind. Its words are
+for whoever asks about the peer, and never stand in the log: there the code does.
 """
 
 from collections.abc import Callable
@@ -48,7 +49,9 @@ class Call:
     instance: InstanceId | None = None
     """Who answered there last."""
     why: str = "not called yet"
-    """Why there is no conversation; empty while there is one."""
+    """Why there is no conversation, maybe in the peer's words; empty while there is one."""
+    code: NodeCode | None = None
+    """The reason by its code, once there is one."""
 
 
 class Dialer:
@@ -105,7 +108,7 @@ class Dialer:
             while True:
                 member = self._links.member_of(key)
                 if member is not None and self._links.instance_of(key) is not None:
-                    call.instance, call.why, wait = member, "", FIRST_S
+                    call.instance, call.why, call.code, wait = member, "", None, FIRST_S
                     changed = self._links.changed
                     with trio.move_on_after(WATCH_S):
                         await changed.wait()
@@ -114,9 +117,9 @@ class Dialer:
                     await self._call(call)
                     wait = FIRST_S
                 except NetworkError as error:
-                    if call.why != error.why:
-                        log.info("peer.unreachable", address=call.address, why=error.why)
-                    call.why = error.why
+                    if call.code is not error.code:
+                        log.info("peer.unreachable", address=call.address, code=error.code)
+                    call.why, call.code = error.why, error.code
                     wait = LONGEST_S if error.code in _REFUSALS else wait * 2
                 with trio.move_on_after(self._jitter(min(wait, LONGEST_S))):
                     await self._hurry.wait()
@@ -137,5 +140,5 @@ class Dialer:
                 await self._host.disconnect(peer)
             # Else its own hello has come meanwhile, and a conversation is under way.
             raise
-        call.instance, call.why = theirs.instance, ""
+        call.instance, call.why, call.code = theirs.instance, "", None
         self._links.greeted(peer, theirs)

@@ -25,6 +25,7 @@ ROOM: Final = 60 * 1024
 GATHER_S: Final = 0.05
 """How long a batch may gather: at most 20 batches a second."""
 MOST_QUEUED: Final = 4_096
+MOST_QUEUED_BYTES: Final = 4 * 1024 * 1024
 
 
 def topic_of(realm: Digest) -> str:
@@ -38,6 +39,7 @@ class Hints:
     def __init__(self) -> None:
         """Start with nothing to say."""
         self._queue: deque[bytes] = deque()
+        self._queued_bytes = 0
         self._filled = trio.Event()
         self.dropped = 0
 
@@ -48,10 +50,11 @@ class Hints:
         """
         if len(wire) > ROOM:
             return
-        if len(self._queue) >= MOST_QUEUED:
-            self._queue.popleft()
-            self.dropped += 1
         self._queue.append(wire)
+        self._queued_bytes += len(wire)
+        while len(self._queue) > MOST_QUEUED or self._queued_bytes > MOST_QUEUED_BYTES:
+            self._take()
+            self.dropped += 1
         self._filled.set()
 
     async def publish(self, topic: Topic) -> None:
@@ -70,8 +73,13 @@ class Hints:
             size += len(self._queue[0]) + 5
             if chosen and size > ROOM:
                 break
-            chosen.append(self._queue.popleft())
+            chosen.append(self._take())
         return tuple(chosen)
+
+    def _take(self) -> bytes:
+        wire = self._queue.popleft()
+        self._queued_bytes -= len(wire)
+        return wire
 
 
 async def listen(

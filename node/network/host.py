@@ -37,7 +37,9 @@ from node.telemetry import log
 
 __all__ = ["Handler", "Host", "Tap", "open_host"]
 
-_CLOSING_S: Final = 20.0
+_CLOSING_S: Final = 1.5
+"""Of the whole host. A farewell takes half a second, so this is long for a busy machine, and short
+enough for a node that has 5 s to end; what is not closed by then, the end of the process closes."""
 
 Handler: TypeAlias = Callable[[Stream], Awaitable[None]]
 
@@ -155,9 +157,11 @@ class Host:
     async def disconnect(self, peer: PeerKey) -> None:
         """Close all connections with a peer; never raises."""
         for connection in self._swarm.get_connections(id_of(peer)):
-            with trio.move_on_after(self._limits.close_s):
-                with suppress(Exception):
-                    await connection.close()
+            await self._disconnect(connection)
+
+    async def _disconnect(self, connection: INetConn) -> None:
+        with trio.move_on_after(self._limits.close_s), suppress(Exception):
+            await connection.close()
 
     def _check(self, peer: PeerKey, what: str) -> None:
         if not self._allow(peer):
@@ -249,6 +253,10 @@ class Host:
                     await self.stop.wait()
                     nursery.cancel_scope.cancel()
                 scope.deadline = trio.current_time() + _CLOSING_S
+                # The library would close one after the other, and each takes its time.
+                async with trio.open_nursery() as nursery:
+                    for connection in self._swarm.get_connections():
+                        nursery.start_soon(self._disconnect, connection)
                 # Inside the block: outside it the library leaves sockets open.
                 await self._host.close()
 

@@ -16,6 +16,7 @@ MOST_PACKETS: Final = 2_048
 MOST_PACKET_BYTES: Final = 16 * 1024 * 1024
 MOST_QUEUED: Final = 4_096
 """Records that may wait."""
+MOST_QUEUED_BYTES: Final = 16 * 1024 * 1024
 REMEMBERED: Final = 8_192
 """Ids that the peer is known to hold: it sent them, or they were sent to it."""
 
@@ -28,6 +29,7 @@ class Outbox:
         self._packets: deque[bytes] = deque()
         self._packet_bytes = 0
         self._records: OrderedDict[RecordId, bytes] = OrderedDict()
+        self._record_bytes = 0
         self._held: OrderedDict[RecordId, None] = OrderedDict()
         self._filled = trio.Event()
         self.dropped = 0
@@ -37,7 +39,7 @@ class Outbox:
         """Remember that the peer holds a record: it need not be sent."""
         self._held[name] = None
         self._held.move_to_end(name)
-        self._records.pop(name, None)
+        self._record_bytes -= len(self._records.pop(name, b""))
         if len(self._held) > REMEMBERED:
             self._held.popitem(last=False)
 
@@ -46,8 +48,9 @@ class Outbox:
         if name in self._held or name in self._records:
             return
         self._records[name] = wire
-        if len(self._records) > MOST_QUEUED:
-            self._records.popitem(last=False)
+        self._record_bytes += len(wire)
+        while len(self._records) > MOST_QUEUED or self._record_bytes > MOST_QUEUED_BYTES:
+            self._record_bytes -= len(self._records.popitem(last=False)[1])
             self.dropped += 1
         self._filled.set()
 
@@ -78,7 +81,6 @@ class Outbox:
             name, wire = next(iter(self._records.items()))
             if chosen and size + len(wire) > ROOM:
                 break
-            del self._records[name]
             self.peer_holds(name)
             chosen.append(wire)
             size += len(wire) + 5

@@ -12,7 +12,6 @@ from typing import Final, Protocol
 from federation.core import IdentityId, PeerError
 from federation.core.errors import Code
 from federation.protocol import World
-from federation.replication import read_heads_page
 from node.network.heads import HeadsCache
 from node.network.messages import Answer, Compare, Lack, Question, Records, Same
 
@@ -61,7 +60,7 @@ class ByHeads:
             return 0
         came, fruitless, start, seen = 0, 0, _FIRST, 0
         while True:
-            page, high = self._page_at(start)
+            page, high = self._heads.page_at(self._world().log, start)
             await self._flushed()
             answer = await ask(Lack(page=page, start=start, seen=seen))
             if not isinstance(answer, Records):
@@ -99,14 +98,6 @@ class ByHeads:
         """Give the first seq of an author above which nothing is held here."""
         heads = self._world().log.heads_of(author)
         return heads[-1][0] + 1 if heads else 0
-
-    def _page_at(self, start: IdentityId) -> tuple[bytes, IdentityId]:
-        """Give the page that tells of `start`, and the last author that it tells of."""
-        for raw in self._heads.pages(self._world().log):
-            high = read_heads_page(raw).high
-            if start <= high:
-                return raw, high
-        raise AssertionError("the last page ends with the last author")
 
 
 def _after(author: IdentityId) -> IdentityId:

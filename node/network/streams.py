@@ -150,28 +150,31 @@ class Stream:
 
 
 async def finish(stream: INetStream, *, clean: bool, within: float) -> None:
-    """End a stream, in at most twice `within` seconds, whatever happens; never raises.
+    """End a stream, in at most three times `within` seconds, whatever happens.
 
-    A clean end waits for the peer's: a stream that only one side has closed stays in memory. What
-    still arrives is thrown away.
+    It raises nothing but the cancellation that it met. A clean end waits for the peer's: a stream
+    that only one side has closed stays in memory. What still arrives is thrown away. Who was
+    cancelled says its end and waits for nobody: the reset below frees the stream.
     """
     muxed = _yamux(stream)
-    # Cancelled tasks end their streams too: the time is bounded by itself.
-    with trio.move_on_after(within) as bound:
-        bound.shield = True
+    try:
         if clean and not muxed.closed:
-            try:
+            # Cancelled tasks end their streams too: the time is bounded by itself.
+            with trio.move_on_after(within) as bound:
+                bound.shield = True
                 await stream.close()
+            with trio.move_on_after(within):
                 while not muxed.closed:
                     await muxed.read(_CHUNK)
-            except Exception:  # noqa: BLE001, S110 # the end of the data, or of the connection
-                pass
-    with trio.move_on_after(within) as bound:
-        bound.shield = True
-        # Where it is gone from the wire already, this makes the swarm forget it.
-        await stream.reset()
-    if isinstance(muxed.conn, BoundedYamux):
-        muxed.conn.forget(muxed.stream_id)
+    except Exception:  # noqa: BLE001, S110 # the end of the data, or of the connection
+        pass
+    finally:
+        with trio.move_on_after(within) as bound:
+            bound.shield = True
+            # Where it is gone from the wire already, this makes the swarm forget it.
+            await stream.reset()
+        if isinstance(muxed.conn, BoundedYamux):
+            muxed.conn.forget(muxed.stream_id)
 
 
 def _yamux(stream: INetStream) -> YamuxStream:

@@ -108,7 +108,7 @@ class ArtifactList(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
     """Cursor of the next page; nil when this is the last."""
     waiting: tuple[Waiting, ...]
-    """On the first page: proposals that no cut contains yet, by id."""
+    """On the first page: proposals that no cut contains yet, by id, no more than it has artifacts."""
 
 
 class ArtifactPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,20 +195,27 @@ def listing(
         )
     found = list(islice(_matching(world, state, topic, after), most + 1))
     first = after is None and state in {None, ArtifactState.WAITING, ArtifactState.VOID}
-    held = (one for one in waiting(world) if first and _is_wanted(one, state, topic))
+    held = waiting(world, state, topic) if first else iter(())
     return ArtifactList(
         items=tuple(brief(world, artifact) for artifact in found[:most]),
         next=found[most - 1].id.hex() if len(found) > most else None,
-        waiting=tuple(islice(held, MOST)),
+        waiting=tuple(islice(held, most)),
     )
 
 
-def waiting(world: World) -> Iterator[Waiting]:
+def waiting(
+    world: World, state: ArtifactState | None = None, topic: str | None = None
+) -> Iterator[Waiting]:
     """Go through the proposals that no cut contains and that ask for one, by id."""
     for name in sorted(world.triggers):
         record = world.log.get(name)
-        if record is not None and isinstance(record.body, Propose):
-            yield _waiting(world, record, record.body)
+        if record is None or not isinstance(record.body, Propose):
+            continue
+        if topic is not None and not any(covers(topic, path) for path in record.body.topics):
+            continue
+        judged = judge(world, record)
+        if state in {None, _state(judged)}:
+            yield _waiting(world, record, record.body, judged)
 
 
 def brief(world: World, certified: Artifact) -> ArtifactBrief:
@@ -335,9 +342,8 @@ def _matching(
             yield artifact
 
 
-def _waiting(world: World, record: Record, body: Propose) -> Waiting:
+def _waiting(world: World, record: Record, body: Propose, judged: Judgement) -> Waiting:
     text = text_of(record, ArtifactText)
-    judged = judge(world, record)
     return Waiting(
         id=record.id.hex(),
         cid=cid_of(record.id),
@@ -353,11 +359,6 @@ def _waiting(world: World, record: Record, body: Propose) -> Waiting:
 def _state(judged: Judgement | None) -> ArtifactState:
     is_void = judged is not None and judged.fate is Fate.VOID
     return ArtifactState.VOID if is_void else ArtifactState.WAITING
-
-
-def _is_wanted(one: Waiting, state: ArtifactState | None, topic: str | None) -> bool:
-    of_topic = topic is None or any(covers(topic, path) for path in one.topics)
-    return of_topic and state in {None, one.state}
 
 
 def _verdict(world: World, artifact: Artifact) -> Verdict | None:

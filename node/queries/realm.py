@@ -1,15 +1,16 @@
 """The realm as a whole: what it is called, its charter, its members, and the overview.
 
-The overview is what a status page polls. It counts artifacts by walking over all of them, which
-is cheap beside drawing them; everything else costs as much as there are open rounds.
+The overview is what a status page polls. It costs with what it shows and with what is open, with
+one exception: artifacts are counted by walking over all of them, of which only those that are not
+decided are looked at. Nothing of it grows with the number of cuts.
 """
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
 
 import msgspec
 
+from federation.artifacts import State
 from federation.certificates import RoundSlot, slot_from_plain
 from federation.charter import SAFE_MEMBERS, Three, quorum_of
 from federation.codec import decode_plain
@@ -17,10 +18,17 @@ from federation.core import IdentityId, InstanceId, Millis, RoundId
 from federation.protocol import Round, World
 from federation.protocol.state import NO_KEY
 from federation.records import did_key
-from node.queries.artifacts import ArtifactState, waiting
+from node.queries.artifacts import ArtifactState
 from node.queries.charters import charter
 from node.queries.names import Who, cid_of, who
-from node.queries.rounds import OpenRound, artifact_now, is_settled, next_cut, open_rounds
+from node.queries.rounds import (
+    OpenRound,
+    artifact_now,
+    is_settled,
+    next_cut,
+    open_rounds,
+    unsettled,
+)
 from node.queries.texts import article
 from node.queries.verdicts import Verdict, verdict_of
 from node.queries.waits import Wait
@@ -44,6 +52,8 @@ __all__ = [
 
 NEWEST: int = 10
 """Verdicts that the overview shows."""
+OPEN: int = 20
+"""Open rounds that the overview shows unless it is asked for more."""
 
 
 class CutPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,10 +183,13 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """What the next cut waits for."""
     counts: StateCounts
     """Artifacts by state."""
+    rounds: int
+    """Rounds that run here or wait for a cut, all of them."""
     open: tuple[OpenRound, ...]
-    """Rounds that run here or wait for a cut, with what each waits for."""
+    """The oldest of these rounds, with what each waits for; `/v1/rounds` lists them all."""
     verdicts: tuple[NewVerdict, ...]
-    """The newest verdicts, the last certified here first; each with its narrow reasons."""
+    """The newest verdicts, each with its narrow reasons: those that no cut contains yet, then
+    those of the newest artifacts."""
     diverged: bool
     """Others certify another world than the one here: an operator must look."""
 
@@ -243,15 +256,19 @@ def members(world: World) -> MembersPage:
     )
 
 
-def overview(world: World, now: Millis) -> Overview:
-    """Show everything at a glance; `now` is in ms on this instance's own clock."""
+def overview(world: World, now: Millis, *, most: int = OPEN) -> Overview:
+    """Show everything at a glance, `most` open rounds (1 to 200) in it.
+
+    `now` is in ms on this instance's own clock. Raises RequestError BAD_REQUEST.
+    """
     return Overview(
         now=now,
         realm=realm(world),
         members=members(world),
         next_cut=next_cut(world, now),
         counts=counts(world),
-        open=open_rounds(world, now),
+        rounds=sum(1 for _ in unsettled(world)),
+        open=open_rounds(world, now, most=most).rounds,
         verdicts=newest(world),
         diverged=any(live.state.diverged for live in world.slots.values()),
     )
@@ -260,20 +277,22 @@ def overview(world: World, now: Millis) -> Overview:
 def counts(world: World) -> StateCounts:
     """Count artifacts by where they stand here; walks over all artifacts."""
     found = Counter(
-        artifact_now(world, artifact).state for artifact in world.state.artifacts.values()
+        artifact_now(world, artifact).state
+        if artifact.state is State.PROPOSED or artifact.state is State.UNDER_REVIEW
+        else artifact.state
+        for artifact in world.state.artifacts.values()
     )
-    by_word = {state.value: number for state, number in found.items()}
     return StateCounts(
-        waiting=sum(one.state is ArtifactState.WAITING for one in waiting(world)),
-        proposed=by_word.get(ArtifactState.PROPOSED, 0),
-        under_review=by_word.get(ArtifactState.UNDER_REVIEW, 0),
-        active=by_word.get(ArtifactState.ACTIVE, 0),
-        retracted=by_word.get(ArtifactState.RETRACTED, 0),
+        waiting=len(world.triggers),
+        proposed=found[State.PROPOSED],
+        under_review=found[State.UNDER_REVIEW],
+        active=found[State.ACTIVE],
+        retracted=found[State.RETRACTED],
     )
 
 
 def newest(world: World, most: int = NEWEST) -> tuple[NewVerdict, ...]:
-    """List the newest verdicts, by when the last certificate of each became final here."""
+    """List the newest verdicts: those that no cut contains yet, then those of newest artifacts."""
     shown: list[NewVerdict] = []
     for found in _ended(world):
         if len(shown) == most:
@@ -297,18 +316,21 @@ def newest(world: World, most: int = NEWEST) -> tuple[NewVerdict, ...]:
 
 
 def _ended(world: World) -> Iterator[Round]:
-    """Go through rounds by their newest certificate here, newest first.
+    """Go through rounds, first those whose certificates no cut contains, newest first.
 
-    A round that ended without one (nobody may review it) is not among them.
+    Then by artifact, the newest first. Rounds that still run are among both.
     """
     seen: set[RoundId] = set()
-    shelf = world.certificates
-    # Both maps keep the order in which certificates came: open ones are the newest.
-    for key in chain(reversed(shelf.open), reversed(shelf.contained)):
+    # Both maps keep the order in which their keys came, and the first holds open work only.
+    for key in reversed(world.certificates.open):
         slot = slot_from_plain(decode_plain(key, what="slot"))
         if isinstance(slot, RoundSlot) and slot.round_id not in seen:
             seen.add(slot.round_id)
             yield world.rounds[slot.round_id]
+    for name in reversed(world.state.artifacts):
+        found = world.state.artifacts[name].round
+        if found in world.rounds and found not in seen:
+            yield world.rounds[found]
 
 
 def _survives(n: int, q: int, liars: int, down: int) -> str:

@@ -4,6 +4,7 @@ Before the `decide` certificate is final here and its records are held, an answe
 any ballot: not that one was opened, let alone how. Afterwards it holds all of them.
 """
 
+import heapq
 from collections.abc import Iterator
 
 import msgspec
@@ -14,6 +15,7 @@ from federation.core import MILLION, Millis, Ppm, RoundId, Weight
 from federation.protocol import LiveSlot, Round, World
 from federation.records import Record
 from federation.review import Tally, advance, count, course, listed, quorum_needed
+from node.base.errors import NodeCode, RequestError
 from node.queries.acts import Act, MayAct, to_review
 from node.queries.arguments import Argument, argument_of
 from node.queries.certified import Certified, certified_of
@@ -36,6 +38,7 @@ __all__ = [
     "Counts",
     "MayAct",
     "OpenRound",
+    "OpenRounds",
     "RoundPage",
     "TallyPage",
     "argument_of",
@@ -52,6 +55,8 @@ __all__ = [
     "unsettled",
 ]
 
+MOST: int = 200
+"""Rounds of one page."""
 _OPEN = frozenset({State.PROPOSED, State.UNDER_REVIEW})
 
 
@@ -179,6 +184,15 @@ class OpenRound(msgspec.Struct, frozen=True, kw_only=True):
     """How it ended here; nil while it runs."""
 
 
+class OpenRounds(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of open rounds, oldest first."""
+
+    rounds: tuple[OpenRound, ...]
+    """The rounds, with what each waits for."""
+    next: str | None
+    """Cursor of the next page; nil when this is the last."""
+
+
 def one(world: World, round_id: RoundId, now: Millis) -> RoundPage:
     """Show one round; `now` is in ms on this instance's own clock. Raises RequestError NOT_FOUND."""
     found = world.rounds.get(round_id)
@@ -229,10 +243,36 @@ def one(world: World, round_id: RoundId, now: Millis) -> RoundPage:
     )
 
 
-def open_rounds(world: World, now: Millis) -> tuple[OpenRound, ...]:
-    """List the rounds that run here or wait for a cut, oldest first (by cut, then by id)."""
-    found = sorted(unsettled(world), key=lambda each: (each.pin.cut, each.pin.round))
-    return tuple(_brief(world, each, now) for each in found)
+def open_rounds(
+    world: World, now: Millis, *, after: RoundId | None = None, most: int = 50
+) -> OpenRounds:
+    """List rounds that run here or wait for a cut, oldest first (by cut, then by id).
+
+    `after` is the last round of the page before, which may have ended since; `most` is 1 to 200.
+    Raises RequestError BAD_REQUEST, or NOT_FOUND for an unknown cursor.
+    """
+    if not 1 <= most <= MOST:
+        raise RequestError(
+            "list refused",
+            why=f"a page holds 1 to {MOST} rounds, not {most}",
+            fix="ask for fewer, and follow the cursor",
+            code=NodeCode.BAD_REQUEST,
+        )
+    found = list(unsettled(world))
+    if after is not None:
+        if after not in world.rounds:
+            raise unknown(after, {Thing.ROUND})
+        last = _place(world.rounds[after])
+        found = [each for each in found if _place(each) > last]
+    page = heapq.nsmallest(most, found, key=_place)
+    return OpenRounds(
+        rounds=tuple(_brief(world, each, now) for each in page),
+        next=page[-1].pin.round.hex() if len(found) > most else None,
+    )
+
+
+def _place(found: Round) -> tuple[int, RoundId]:
+    return found.pin.cut, found.pin.round
 
 
 def unsettled(world: World) -> Iterator[Round]:

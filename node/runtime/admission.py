@@ -7,6 +7,8 @@ first record is signed: a record whose author nobody can sign for again would be
 
 from typing import TYPE_CHECKING, Final
 
+import trio
+
 from federation.core import AgentId
 from federation.protocol import Keys, custody, incept
 from federation.protocol.inputs import Arrived
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from node.runtime.node import Node
 
 _SEED: Final = 32
+_ONE: Final = trio.CapacityLimiter(1)
+"""Who changes the keystore."""
 
 
 async def admit(node: "Node", name: str) -> AgentId:
@@ -38,23 +42,26 @@ async def admit(node: "Node", name: str) -> AgentId:
     keys = Keys(current=node.entropy(_SEED), next=node.entropy(_SEED), recovery=node.entropy(_SEED))
     wall = node.clock.wall()
     first = incept(node.world.realm, name, Role.AGENT, keys, at=wall)
-    node.keystore.add(
-        Identity(
-            id=first.id,
-            role=Role.AGENT,
-            name=name,
-            seeds=(keys.current,),
-            next=keys.next,
-            recovery=keys.recovery,
-        )
+    identity = Identity(
+        id=first.id,
+        role=Role.AGENT,
+        name=name,
+        seeds=(keys.current,),
+        next=keys.next,
+        recovery=keys.recovery,
     )
-    node.driver.take(Arrived(records=(first,), peer=None))
+    # It waits for the disk, and for a command that works on the keys. The keystore would make
+    # threads take turns, too; here those that wait hold none.
+    await trio.to_thread.run_sync(node.keystore.add, identity, limiter=_ONE)
+    # The operator's word comes first: whom an admitted operator names has room, however many
+    # strangers are held.
     promise = await node.sign(
         operator,
         lambda world, ring, now: custody.author(
             world, ring, Delegate(agent=first.id, scope=()), now=now
         ),
     )
+    node.driver.take(Arrived(records=(first,), peer=None))
     await node.sign(
         node.instance,
         lambda world, ring, now: custody.author(

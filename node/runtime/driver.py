@@ -5,6 +5,9 @@ core an input without anything happening in between. The world is then ahead of 
 milliseconds; **nothing that leaves the node may be**. So every effect after a store effect is
 performed only when that store is durable, and whoever shows the world to somebody outside (an
 answer to a peer, an HTTP answer) awaits `flushed` before it sends what it has read.
+
+When a step fails, half of it may stand in the world. Then nothing is taken any more, `flushed`
+never returns again, and the performers stop the node once all that came before is carried out.
 """
 
 from collections.abc import Callable
@@ -18,8 +21,10 @@ from federation.protocol import World, step
 from federation.protocol import effects as fx
 from federation.protocol.inputs import Input, Wake
 from node.runtime.inbox import Inbox
+from node.runtime.supervision import named
 from node.runtime.timers import Timers
 from node.store import SaveSnapshot, Write
+from node.telemetry import log
 
 Mark: TypeAlias = int
 """How many outcomes the core had produced at some moment."""
@@ -89,15 +94,19 @@ class Driver:
 
     def take(self, event: Input) -> list[fx.Effect]:
         """Give the core one input; its effects are queued, and given back to look at."""
+        self._check()
         try:
-            effects = step(self.world, event, self.now())
+            return self.carry_out(step(self.world, event, self.now()))
         except BaseException as error:
-            # Half a step leaves a world that nobody can vouch for, and effects that are lost. So
+            # Half a step leaves a world that nobody can vouch for, or effects that are lost. So
             # the node stops, whoever gave the input: the end of the outcomes tells the performers.
             self.failure = error
             self._send.close()
             raise
-        return self.carry_out(effects)
+
+    def _check(self) -> None:
+        if self.failure is not None:
+            raise self.failure
 
     def carry_out(self, effects: list[fx.Effect]) -> list[fx.Effect]:
         """Queue effects of the core, those of a start or restart included."""
@@ -109,7 +118,7 @@ class Driver:
             else:
                 others.append(effect)
         if any(isinstance(one, fx.Tell) and one.event is fx.Happening.CUT for one in others):
-            writes.append(self._photograph(self.world))
+            writes.append(self._photo())
         if effects:
             self._mark += 1
             self._send.send_nowait(Outcome(writes=tuple(writes), others=tuple(others)))
@@ -117,16 +126,46 @@ class Driver:
             listener(effects)
         return effects
 
+    def _photo(self) -> SaveSnapshot:
+        """Take a snapshot; without content if that fails: a start then folds a longer tail."""
+        try:
+            return self._photograph(self.world)
+        except Exception as error:  # noqa: BLE001 # what the step has stored must not be lost for it
+            state = self.world.state
+            log.warning("snapshot.failed", cut=state.cut, error=named(error))
+            return SaveSnapshot(
+                cut=state.cut,
+                tick=state.tick,
+                digest=state.digest,
+                world_digest=self.world.digest,
+                content=None,
+            )
+
     @property
     def mark(self) -> Mark:
         """Name this moment, for `flushed`."""
         return self._mark
 
     async def flushed(self, mark: Mark | None = None) -> None:
-        """Wait until everything up to a mark, or to this moment, is durable."""
+        """Wait until everything up to a mark, or to this moment, is durable.
+
+        Raises what a step has raised, if one has: nobody may show the world any more.
+        """
+        self._check()
+        await self.drained(mark)
+        self._check()
+
+    async def drained(self, mark: Mark | None = None) -> None:
+        """Wait until everything up to a mark is durable, also after a step has failed."""
         upto = self._mark if mark is None else mark
         async with self._moved:
             while self._durable < upto:
+                await self._moved.wait()
+
+    async def has_room(self) -> None:
+        """Wait while the world is as far ahead of the disk as they may bring it who can wait."""
+        async with self._moved:
+            while self._mark - self._durable >= AHEAD:
                 await self._moved.wait()
 
     async def is_durable(self, count: int) -> None:
@@ -139,9 +178,7 @@ class Driver:
         """Take inputs from the inbox for ever, no further ahead of the disk than allowed."""
         while True:
             event, taken = await self.inbox.get()
-            async with self._moved:
-                while self._mark - self._durable >= AHEAD:
-                    await self._moved.wait()
+            await self.has_room()
             self.take(event)
             taken.set()
             await trio.lowlevel.checkpoint()

@@ -109,6 +109,8 @@ class Ingest:
         """Turns that were given out."""
         self._turn = 0
         """Whose turn it is to parse."""
+        self._over: set[int] = set()
+        """Later turns that nobody will take: there was no thread for them."""
         self._next_turn = threading.Condition()
         self._places: dict[RecordId, _Place] = {}
         self._right: dict[_Signed, None] = {}
@@ -165,6 +167,8 @@ class Ingest:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(self._work, job, limiter=self._threads)
         finally:
+            # Also if there was no thread for it: who waits in a thread cannot be cancelled.
+            self._pass(job.turn)
             self._slots.release_on_behalf_of(job)
         self._right.update(job.right)
         _shrink(self._right, self._most)
@@ -172,17 +176,26 @@ class Ingest:
     # In a thread --------------------------------------------------------------------------------
 
     def _work(self, job: _Job) -> None:
-        # Who has an earlier turn has a thread as well, and is on its way.
+        # Who has an earlier turn has a thread as well, and is on its way, or has passed it on.
         with self._next_turn:
             self._next_turn.wait_for(lambda: self._turn == job.turn)
         try:
             self._parse(job)
         finally:
-            with self._next_turn:
-                self._turn += 1
-                self._next_turn.notify_all()
+            self._pass(job.turn)
         if job.asked:
             self._check(job)
+
+    def _pass(self, turn: int) -> None:
+        """End a turn, once it comes; ending it twice changes nothing."""
+        with self._next_turn:
+            if turn < self._turn:
+                return
+            self._over.add(turn)
+            while self._turn in self._over:
+                self._over.remove(self._turn)
+                self._turn += 1
+            self._next_turn.notify_all()
 
     def _parse(self, job: _Job) -> None:
         """Parse records, and find for each the key that must have signed it."""

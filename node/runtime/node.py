@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from federation.core import (
     AgentId,
+    Code,
     FederationError,
     InstanceId,
     Millis,
@@ -31,6 +32,7 @@ from node.network.host import Host
 from node.network.identity import read_address
 from node.runtime import admission
 from node.runtime.core import Core
+from node.runtime.custody import keyring_of
 from node.runtime.events import EventFeed
 from node.runtime.health import Health, health
 from node.runtime.network import Network
@@ -137,10 +139,7 @@ class Node:
             )
 
     def _keyring(self, agent: AgentId) -> Keyring:
-        heads = self.world.log.heads_of(agent)
-        entry = self.world.log.entry(heads[-1][1]) if heads else None
-        index = entry.keys.key_index if entry is not None else None
-        keyring = self.keystore.keyring(agent, key_index=index)
+        keyring = keyring_of(self.world, self.keystore, agent)
         if keyring is None:
             raise RequestError(
                 "not signed",
@@ -178,11 +177,7 @@ class Node:
         record = records[0]
         effects = self.driver.take(Arrived(records=(record,), peer=None))
         if record.id not in self.world.log:
-            no = next((one for one in effects if isinstance(one, fx.Refused)), None)
-            code = no.code if no else "WAITS_FOR_PREV"
-            why = no.why if no else "its predecessor is not stored here, or its author has no room"
-            fix = "correct the record and sign it again" if no else "send its predecessors first"
-            return Receipt(id=record.id, stored=False, code=code, why=why, fix=fix)
+            return self._not_stored(record, effects)
         judgement = judge(self.world, record)
         if judgement.fate is Fate.VOID:
             return Receipt(
@@ -193,6 +188,20 @@ class Node:
                 fix="it is stored and does not count",
             )
         return Receipt(id=record.id, stored=True, why=judgement.why)
+
+    def _not_stored(self, record: Record, effects: Sequence[fx.Effect]) -> Receipt:
+        no = next((one for one in effects if isinstance(one, fx.Refused)), None)
+        if no is not None:
+            code, why, fix = no.code, no.why, "correct the record and sign it again"
+        elif record.prev is None or record.prev in self.world.log:
+            code = Code.OVER_QUOTA
+            why = "its author is not admitted, and there is no room for more of such records"
+            fix = "let an operator delegate to it and an instance admit it, then send it again"
+        else:
+            code = Code.WAITS_FOR_PREV
+            why = "its predecessor is not stored here"
+            fix = "send its predecessors first"
+        return Receipt(id=record.id, stored=False, code=code, why=why, fix=fix)
 
     # Looking --------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ from node.setup.genesis import read_genesis
 from node.store import SaveEvent, Store, open_store
 from node.telemetry import log
 
-DRAIN_S: Final = 2.0
+DRAIN_S: Final = 1.0
 """How long a stopping node may take to make durable what it has decided."""
 CLOCK_S: Final = 10.0
 """How often the clock is stored although nothing else is."""
@@ -69,6 +69,7 @@ async def open_node(
     with hold(data):
         genesis = read_genesis(data.genesis)
         instance = instance_of(keystore)
+        addresses = (*settings.peers, *read_addresses(data.peers))
         async with open_store(data.database, realm=genesis.realm) as store:
             loaded = await store.load()
             clock = SteadyClock(
@@ -102,14 +103,14 @@ async def open_node(
             )
             calm_collector()
             async with (
-                _checking(core),
                 _performing(core),
                 _talking(node, core, tap, limits) as network,
+                # It ends before the conversations do: one of them may wait for such a process.
+                _checking(core),
             ):
-                for address in (*settings.peers, *read_addresses(data.peers)):
+                for address in addresses:
                     network.dialer.add(address)
                 node.network = network
-                core.revealing.all()
                 try:
                     async with _working(core, network, partial(_keep_time, store, clock)):
                         yield node
@@ -137,6 +138,7 @@ async def _performing(core: Core) -> AsyncIterator[None]:
     """Carry out what the core decides, until the last of it is durable."""
     scope = trio.CancelScope(shield=True)
     done = trio.Event()
+    refused: NodeError | None = None
 
     async def perform() -> None:
         try:
@@ -150,13 +152,18 @@ async def _performing(core: Core) -> AsyncIterator[None]:
         nursery.start_soon(perform)
         try:
             yield
+        except NodeError as error:
+            # It could not start: its reason passes below, outside the group.
+            refused = error
         finally:
             if not done.is_set():
                 with trio.CancelScope(shield=True), trio.move_on_after(DRAIN_S) as patience:
-                    await core.driver.flushed()
+                    await core.driver.drained()
                 if patience.cancelled_caught:
                     log.warning("node.not_drained")
             scope.cancel()
+    if refused is not None:
+        raise refused
 
 
 @asynccontextmanager
@@ -190,6 +197,7 @@ async def _working(
             (Part.DRIVER, core.driver.run),
             (Part.TIMERS, core.driver.run_timers),
             (Part.CLOCK, keep_time),
+            (Part.REVEALING, core.revealing.run),
             *network.parts(),
         ):
             nursery.start_soon(supervision.run, part, run)

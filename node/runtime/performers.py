@@ -2,11 +2,12 @@
 
 Outcomes that have piled up share one transaction. Their other effects follow in order once it is
 committed. If it fails the node stops: the world is then ahead of the disk, and after a restart the
-disk decides.
+disk decides. What fails on its way to the network is logged and left out: the disk is right, the
+core repeats what it still needs, and reconciliation brings the rest.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final, Protocol, assert_never
+from typing import Final, Protocol, TypeAlias, assert_never
 
 import trio
 
@@ -14,14 +15,23 @@ from federation.core import Digest, InstanceId, RecordId
 from federation.protocol import effects as fx
 from federation.records import Record
 from node.runtime.driver import Driver, Noticed, Outcome
+from node.runtime.supervision import named
 from node.store import SaveEvent, Store, Write
+from node.telemetry import log
 
 TOGETHER: Final = 2_048
 """Writes that one transaction may hold, give or take those of one outcome."""
+_Outward: TypeAlias = (
+    fx.Relay | fx.SendPacket | fx.Reconcile | fx.FetchRecords | fx.FetchBlob | fx.Refused
+)
 
 
 class Outside(Protocol):
-    """What the performers ask of the network; nothing here waits, and nothing here fails."""
+    """What the performers ask of the network; nothing here waits.
+
+    Nothing here should fail either. If it does, that effect is lost, with a line in the log, and
+    the node goes on: what is durable does not depend on it.
+    """
 
     def relay(self, records: tuple[Record, ...]) -> None:
         """Send records on to the other instances."""
@@ -105,6 +115,19 @@ class Performers:
             self._announce(event)
 
     def _perform(self, effect: Noticed) -> None:
+        match effect:
+            case fx.WakeAt(at=at):
+                self._driver.timers.wake_at(at)
+            case fx.Tell():
+                pass
+            case _:
+                try:
+                    self._send_out(effect)
+                except Exception as error:  # noqa: BLE001 # our bug must not end the node
+                    name = type(effect).__name__
+                    log.warning("effect.failed", effect=name, error=named(error))
+
+    def _send_out(self, effect: _Outward) -> None:
         outside = self._outside
         match effect:
             case fx.Relay(records=records):
@@ -117,11 +140,7 @@ class Performers:
                 outside.fetch_records(records, voices)
             case fx.FetchBlob(blob=blob, voices=voices):
                 outside.fetch_blob(blob, voices)
-            case fx.WakeAt(at=at):
-                self._driver.timers.wake_at(at)
             case fx.Refused():
                 outside.refused(effect)
-            case fx.Tell():
-                pass
             case _:
                 assert_never(effect)

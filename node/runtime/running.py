@@ -84,7 +84,14 @@ async def _serve(
         # Started again, it must be where it was announced.
         port = int(found[0].rpartition(":")[2]) if found else settings.http_port
         try:
-            await serve(node, host=settings.http_host, port=port, ready=at, stop=stop)
+            await serve(
+                node,
+                host=settings.http_host,
+                port=port,
+                ready=at,
+                stop=stop,
+                names=frozenset(settings.http_names),
+            )
         except NodeError as error:
             if found:
                 raise

@@ -6,11 +6,14 @@ two threads did 0.4 of what they do alone. A process has a lock of its own, and 
 the way there and back only 129 bytes of a pipe. A node that never gets long runs never starts one.
 """
 
+import os
 import select
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, NamedTuple
@@ -19,7 +22,9 @@ import federation
 from federation.core import PublicKey, RecordId, Signature
 from federation.crypto import is_signed_by
 from federation.records import signing_payload
+from node.base.clock import Clock, SteadyClock
 from node.runtime.checker import COUNT
+from node.telemetry import log
 
 LONG: Final = 32
 """Signatures from which on a run goes to a process."""
@@ -28,6 +33,9 @@ PATIENCE: Final = 10.0
 MOST_FAILURES: Final = 8
 """After so many processes that could not be started or ended early, threads must do."""
 
+_DYING: Final = 0.5
+"""Seconds that a process which was killed may take to be gone; it takes a few milliseconds."""
+_MS: Final = 1_000
 _PROGRAM: Final = Path(__file__).with_name("checker.py")
 _ROOT: Final = Path(federation.__file__).parents[1]
 _Process = subprocess.Popen[bytes]
@@ -54,9 +62,11 @@ class Checkers:
 
         One that takes longer than `patience` seconds for a run is given up.
         """
-        self._patience = patience
+        self._patience = int(patience * _MS)
+        self._clock = SteadyClock(None)
         self.failures = 0
         """Processes that could not be started, or ended before they were told to."""
+        self._counting = threading.Lock()
         # Places to work at: each holds the process that was started for it, if it is still there.
         self._places: SimpleQueue[_Process | None] = SimpleQueue()
         self._running: list[_Process] = []
@@ -73,11 +83,11 @@ class Checkers:
         try:
             if process is None:
                 process = self._start()
-            return _ask(process, run, self._patience)
+            return _ask(process, run, self._clock, self._patience)
         except (OSError, EOFError, ValueError):
             # It was killed, is stuck, was closed, or cannot be started. The answers come from
             # here, and the next run tries a new one.
-            self.failures += 1
+            self._failed()
             if process is not None:
                 self._running.remove(process)
                 _end(process)
@@ -86,8 +96,15 @@ class Checkers:
         finally:
             self._places.put(process)
 
+    def _failed(self) -> None:
+        with self._counting:
+            self.failures += 1
+            given_up = self.failures == MOST_FAILURES
+        if given_up:
+            log.warning("checkers.given_up", failures=MOST_FAILURES)
+
     def close(self) -> None:
-        """End all processes, for good; call it when no thread checks any more."""
+        """End all processes, for good and at once; call it when no thread checks any more."""
         self._end()
 
     @property
@@ -101,6 +118,7 @@ class Checkers:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=0,
             # Nothing of the parent's surroundings is its business.
             env={"PYTHONPATH": str(_ROOT)},
             # A Ctrl-C in the terminal is for the parent, which ends it in good order. A session of
@@ -112,36 +130,49 @@ class Checkers:
         return process
 
 
-def _ask(process: _Process, run: Sequence[Asked], patience: float) -> list[bool]:
+def _ask(process: _Process, run: Sequence[Asked], clock: Clock, patience: int) -> list[bool]:
+    """Put a run to a process; EOFError if it ends, or has not answered all of it in time."""
     assert process.stdin is not None, "it was opened with pipes"  # noqa: S101 # our own invariant
     assert process.stdout is not None, "both ways"  # noqa: S101 # our own invariant
-    process.stdin.write(len(run).to_bytes(COUNT, "big") + b"".join(map(b"".join, run)))
-    process.stdin.flush()
-    # A process that somebody stopped must not keep this one from stopping.
-    if not select.select([process.stdout], [], [], patience)[0]:
-        raise EOFError
-    answers = process.stdout.read(len(run))
-    if len(answers) < len(run):
-        raise EOFError
+    source, target = process.stdout.fileno(), process.stdin.fileno()
+    question = memoryview(len(run).to_bytes(COUNT, "big") + b"".join(map(b"".join, run)))
+    answers = b""
+    # Not `select`, which takes no descriptor from 1,024 on.
+    pipes = select.poll()
+    pipes.register(source, select.POLLIN)
+    pipes.register(target, select.POLLOUT)
+    # A process that somebody stopped, at whatever moment, must not keep this one from stopping.
+    until = clock.now() + patience
+    while len(answers) < len(run):
+        ready = dict(pipes.poll(max(0, until - clock.now())))
+        if not ready:
+            raise EOFError
+        if target in ready:
+            # So much a pipe takes without blocking once it says that it takes something.
+            question = question[os.write(target, question[: select.PIPE_BUF]) :]
+            if not question:
+                pipes.unregister(target)
+        if source in ready:
+            piece = os.read(source, len(run) - len(answers))
+            if not piece:
+                raise EOFError
+            answers += piece
     return [answer == 1 for answer in answers]
 
 
 def _end_all(processes: list[_Process]) -> None:
+    for process in processes:
+        process.kill()
     while processes:
         _end(processes.pop())
 
 
 def _end(process: _Process) -> None:
-    """End a process, by closing its input or, if that does not help, by killing it."""
+    """End a process at once: it holds nothing that could be lost, and may be frozen."""
+    process.kill()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:
-                # What was written for it, and it no longer reads, is lost with it.
-                continue
-    try:
-        process.wait(timeout=1)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+            pipe.close()
+    # The event loop may wait for this, so it takes next to no time, whatever the kernel is doing.
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=_DYING)

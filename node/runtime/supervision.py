@@ -32,6 +32,7 @@ class Part(StrEnum):
     LISTENING = "listening"
     CLOCK = "clock"
     HTTP = "http"
+    REVEALING = "revealing"
 
 
 class Then(StrEnum):
@@ -51,6 +52,8 @@ AFTER_FAILURE: Final[Mapping[Part, Then]] = {
     Part.LISTENING: Then.RESTART,
     Part.CLOCK: Then.STOP,
     Part.HTTP: Then.RESTART,
+    # It begins by looking at all open rounds. A step of its that fails stops the node like any.
+    Part.REVEALING: Then.RESTART,
 }
 
 
@@ -62,7 +65,7 @@ async def run(part: Part, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except Exception as error:
-            log.warning("part.failed", part=part, error=_named(error))
+            log.warning("part.failed", part=part, error=named(error))
             if AFTER_FAILURE[part] is Then.STOP:
                 raise
             if trio.current_time() - began > CALM_S:
@@ -73,8 +76,8 @@ async def run(part: Part, work: Callable[[], Awaitable[None]]) -> None:
             return
 
 
-def _named(error: BaseException) -> str:
+def named(error: BaseException) -> str:
     """Name an error by its type, and by its code if it is one of ours; groups by what they hold."""
     if isinstance(error, BaseExceptionGroup):
-        return ",".join(sorted({_named(one) for one in error.exceptions}))
+        return ",".join(sorted({named(one) for one in error.exceptions}))
     return str(error.code) if isinstance(error, NodeError) else type(error).__name__

@@ -236,6 +236,10 @@ class Scene:
 async def propose(node: Node, agent: bytes) -> Record:
     """Let an agent of a node propose something."""
     text = ArtifactText(title="t", prose="p", claims=("c",), falsification=("f",), sources=())
+    me = node.world.me
+    assert me is not None
+    # As if a quorum had met it: the other members are the attacker, or do not run.
+    me.settled = True
     return await node.sign(
         agent,
         lambda world, ring, now: custody.propose(

@@ -20,7 +20,7 @@ from node.keys import Cost
 from node.runtime import Node
 from node.setup.founding import Founder, found_realm
 from node.setup.instance import write_instance
-from tests.node.runtime.realm import CHEAP, PASSPHRASE, Realm, introduce
+from tests.node.runtime.realm import CHEAP, PASSPHRASE, Realm, introduce, until
 
 OPEN = Limits(
     by_token=Rate(per_second=10_000, burst=100_000),
@@ -162,6 +162,7 @@ async def all_opened(realm: Realm) -> AsyncIterator[tuple[Open, ...]]:
             await stack.enter_async_context(realm.node(index)) for index in range(len(realm.places))
         ]
         introduce(nodes)
+        await until(lambda: all(node.health().state == "ready" for node in nodes))
         yield tuple([await stack.enter_async_context(opened(node)) for node in nodes])
 
 

@@ -38,6 +38,8 @@ def differences(a: World, b: World) -> list[str]:
         ("triggers", a.triggers, b.triggers),
         ("incomplete", a.incomplete, b.incomplete),
         ("asked", a.asked, b.asked),
+        ("strangers", a.strangers, b.strangers),
+        ("awaited", a.awaited, b.awaited),
         ("starts", a.starts, b.starts),
         ("journal", a.journal, b.journal),
         ("ticked_at", a.ticked_at, b.ticked_at),

@@ -259,6 +259,22 @@ def test_an_author_without_room_is_not_stored_and_can_come_again() -> None:
     assert log.count_of(alice.id) == 9
 
 
+def test_whose_records_joined_since_is_told_also_of_those_that_had_waited() -> None:
+    alice, bob = agent(1), agent(2)
+    proposed, last = bob.say(*propose()), bob.say(declare("b"))
+    log = filled([alice.head, bob.records[0], last])
+    size = len(log)
+    assert size == 2
+    assert log.authors_since(size) == set()
+
+    assert log.add(proposed.with_text(None)) == Added((proposed.with_text(None), last))
+    assert log.authors_since(size) == {bob.id}
+    # A text that comes later changes no head.
+    assert log.add(proposed) == Known(text=True)
+    assert log.authors_since(size + 2) == set()
+    assert log.authors_since(0) == {alice.id, bob.id}
+
+
 def test_waiting_records_do_not_slip_past_the_room() -> None:
     alice = agent()
     for number in range(4):

@@ -9,7 +9,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from federation.codec import LIMITS, encode
 from federation.core import Code, PeerError, RecordId
 from federation.records import Record, Role
-from federation.replication import Added, HeadsPage, Log, heads_pages, read_heads_page
+from federation.replication import (
+    Added,
+    HeadsPage,
+    Log,
+    heads_pages,
+    paged,
+    read_heads_page,
+    sync,
+    write_heads_page,
+)
 from federation.replication.sync import MOST_HEADS, ROWS
 from tests.builders import REALM, Chain, named, person
 from tests.federation.replication.trees import AUTHORS, OPS, Grove, declare
@@ -69,6 +78,50 @@ def test_the_fullest_page_fits_a_frame() -> None:
     }
 
     assert max(map(len, heads_pages(heads))) <= LIMITS.frame
+
+
+def test_a_record_changes_the_page_of_its_author_and_no_other() -> None:
+    heads = {named("author", number): ((0, HEAD),) for number in range(2 * ROWS)}
+    before = list(heads_pages(heads))
+    assert len(before) > 2
+    for change in ({named("author", 7): ((1, named("new")),)}, {named("newcomer"): ((0, HEAD),)}):
+        after = list(heads_pages(heads | change))
+
+        assert len(after) == len(before)
+        assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
+
+
+def test_a_page_that_is_too_full_is_laid_out_as_if_all_were_laid_out_anew() -> None:
+    heads = {named("author", number): ((0, HEAD),) for number in range(2 * ROWS)}
+    more = {named("newcomer", number): ((0, HEAD),) for number in range(2 * ROWS)}
+    all_of_them = heads | more
+    again = [
+        write_heads_page(one)
+        for page in paged(heads)
+        for one in paged(
+            {
+                author: rows
+                for author, rows in all_of_them.items()
+                if page.low <= author <= page.high
+            },
+            page.low,
+            page.high,
+        )
+    ]
+
+    assert again == list(heads_pages(all_of_them))
+    assert len(again) > len(list(paged(heads)))
+
+
+def test_authors_that_crowd_together_are_still_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sync, "ROWS", 1)
+    heads = {number.to_bytes(32, "big"): ((0, HEAD),) for number in range(5)}
+    told = pages(heads)
+
+    assert {author: row for page in told for author, row in page.heads.items()} == heads
+    assert len(told) < 300
 
 
 def test_of_a_much_forked_author_the_highest_heads_are_named() -> None:

@@ -12,7 +12,8 @@ import msgspec
 import trio
 
 from federation.charter import preset
-from node.api import Limits, act, create_token, serve
+from node.access.tokens import act, create_token
+from node.api import Limits, serve
 from node.base.entropy import Entropy, random_bytes
 from node.base.paths import DataDir
 from node.base.settings import Settings, load

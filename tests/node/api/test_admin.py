@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from node.api import act
+from node.access.tokens import act
 from tests.node.api.living import living, proposal, until
 from tests.node.runtime.realm import realm
 

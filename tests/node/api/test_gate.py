@@ -254,6 +254,9 @@ def test_only_names_of_this_host_are_answered(town: Background, host: str, let_i
     answer = ask(town, "GET", "/health", headers={"host": host})
 
     assert answer.status_code == (200 if let_in else 403)
+    if not let_in:
+        assert answer.json()["code"] == NodeCode.WRONG_HOST
+        assert "http_names" in answer.json()["fix"]
     if not let_in and host:
         assert host not in answer.text
 
@@ -305,6 +308,22 @@ async def test_a_caller_over_its_rate_is_told_when_to_come_back(tmp_path: Path) 
     assert answers[3].json()["code"] == NodeCode.TOO_MANY_REQUESTS
     assert wall - 2_000 < answers[3].json()["retry_at"] <= wall + 1_000
     assert answers[3].headers["retry-after"] in {"0", "1"}
+
+
+@pytest.mark.trio
+async def test_a_token_is_good_although_others_have_emptied_its_address_s_bucket(
+    tmp_path: Path,
+) -> None:
+    limits = replace(QUICK, by_address=Rate(per_second=1, burst=5), bad_token=2)
+    with trio.fail_after(15):
+        async with living(tmp_path, limits=limits) as it:
+            async with it.client("fm_wrong") as guesser:
+                guessed = [(await guesser.get("/health")).status_code for _ in range(4)]
+            async with it.client(it.token("read")) as known:
+                answer = await known.get("/health")
+
+    assert guessed[-1] == 429
+    assert answer.status_code == 200
 
 
 @pytest.mark.trio
@@ -366,3 +385,26 @@ async def test_a_disk_that_does_not_keep_up_is_told(
             monkeypatch.undo()
 
     assert (answer.status_code, answer.json()["code"]) == (503, "BUSY")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"address":"x","address":"x"}', 422),
+        (b'{"address":"x","\\u0061ddress":"x"}', 422),
+    ],
+)
+def test_a_field_that_stands_twice_is_refused(
+    town: Background, tokens: dict[str, str], body: bytes, status: int
+) -> None:
+    answer = ask(
+        town,
+        "POST",
+        "/v1/admin/peers",
+        token=tokens["operator"],
+        content=body,
+        headers={"content-type": "application/json"},
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (status, "BAD_FIELD")
+    assert "twice" in answer.json()["why"]

@@ -1,9 +1,10 @@
 """Buckets fill at their rate, hold no more than a burst, and are bounded in number."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from node.api.limits import Buckets, Rate, bucket_of
+from node.api.limits import Buckets, Limits, Places, Rate, bucket_of
 
 RATE = Rate(per_second=10, burst=3)
 
@@ -63,3 +64,39 @@ def test_one_household_has_one_bucket() -> None:
     assert bucket_of("2001:db8::1") == bucket_of("2001:db8::ffff") != bucket_of("2001:db8:1::1")
     assert bucket_of("::ffff:192.0.2.7") == "192.0.2.7"
     assert bucket_of("somewhere") == "somewhere"
+
+
+def test_one_address_cannot_take_all_places() -> None:
+    places = Places(Limits(connections=6, of_address=2))
+    household = ("2001:db8::1", "2001:db8::2", "2001:db8::3")
+
+    assert [places.take("192.0.2.7") for _ in range(3)] == [True, True, False]
+    assert [places.take(one) for one in household] == [True, True, False]
+    assert [places.take(f"198.51.100.{one}") for one in range(3)] == [True, True, False]
+    places.leave("192.0.2.7")
+    assert places.take("192.0.2.7")
+    assert not places.take("192.0.2.9")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+def test_a_proxy_on_this_machine_may_take_all_places(address: str) -> None:
+    places = Places(Limits(connections=5, of_address=2))
+
+    assert [places.take(address) for _ in range(6)] == [True] * 5 + [False]
+
+
+def test_what_is_no_address_has_places_like_one() -> None:
+    places = Places(Limits(of_address=1))
+
+    assert [places.take("somewhere"), places.take("somewhere")] == [True, False]
+
+
+def test_nobody_who_has_left_is_remembered() -> None:
+    places = Places(Limits())
+    for number in range(100):
+        places.take(f"192.0.2.{number}")
+        places.take("127.0.0.1")
+        places.leave("127.0.0.1")
+        places.leave(f"192.0.2.{number}")
+
+    assert len(places) == 0

@@ -10,7 +10,7 @@ import trio
 from federation.artifacts import Flag
 from federation.crypto import is_signed_by
 from federation.records import parse_record, verify_record
-from node.api import act
+from node.access.tokens import act
 from node.api.reads import record_page
 from node.runtime import Condition, Health
 from tests.node.api.living import AGENTS, living, proposal, until
@@ -32,7 +32,9 @@ async def test_everything_about_one_artifact_can_be_read(tmp_path: Path) -> None
             by_prefix = (await client.get(f"/v1/artifacts/{made['id'][:12]}")).json()
             history = (await client.get(f"/v1/artifacts/{made['id']}/history")).json()
             why = (await client.get(f"/v1/artifacts/{made['id']}/why")).json()
-            rounds = (await client.get("/v1/rounds")).json()["rounds"]
+            rounds = (await client.get("/v1/rounds", params={"most": 1})).json()["rounds"]
+            none = (await client.get("/v1/rounds", params={"after": name.hex()})).json()
+            glance = (await client.get("/v1/overview", params={"most": 1})).json()
             one = (await client.get(f"/v1/rounds/{name.hex()}")).json()
             bert = it.agents[1].hex()
             reviews = (await client.get(f"/v1/agents/{bert}/reviews")).json()["rounds"]
@@ -44,6 +46,8 @@ async def test_everything_about_one_artifact_can_be_read(tmp_path: Path) -> None
     assert history["events"][0]["event"] == "proposed"
     assert why["state"] == "under_review"
     assert [row["id"] for row in rounds] == [name.hex()] == [one["id"]]
+    assert none == {"rounds": [], "next": None}
+    assert [row["id"] for row in glance["open"]] == [name.hex()]
     assert one["ballots"] == []
     assert [row["act"] for row in reviews] == ["argue"]
 

@@ -156,6 +156,27 @@ async def test_one_connection_too_many_is_told_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.trio
+async def test_an_address_with_too_many_connections_is_told_so(tmp_path: Path) -> None:
+    limits = replace(QUICK, of_address=2, spares_loopback=False, idle_s=60.0)
+    with trio.fail_after(15):
+        async with living(tmp_path, limits=limits) as it:
+            first, second = await connect(it), await connect(it)
+            for line in (first, second):
+                await line.send_all(ASK)
+                assert b" 200 " in await whole_answer(line)
+            async with it.client() as client:
+                third = await client.get("/health")
+            await first.aclose()
+            await trio.sleep(0.1)
+            async with it.client() as client:
+                fourth = await client.get("/health")
+            await second.aclose()
+
+    assert (third.status_code, third.json()["code"]) == (503, "BUSY")
+    assert fourth.status_code == 200
+
+
+@pytest.mark.trio
 async def test_a_fault_in_one_connection_ends_that_connection_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

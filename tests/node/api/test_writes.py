@@ -12,8 +12,8 @@ import trio
 from federation.codec import encode
 from federation.core import RoundId
 from federation.crypto import Choice
-from federation.protocol import Keys, incept
-from federation.records import Record, Role, wire
+from federation.protocol import Keys, custody, incept
+from federation.records import AgentDeclare, Record, Role, wire
 from node.api.limits import Rate
 from node.base.entropy import random_bytes
 from tests.node.api.living import QUICK, Living, living, proposal, until
@@ -162,6 +162,15 @@ def stranger(it: Living) -> Record:
     return incept(it.node.world.realm, "stranger", Role.AGENT, keys)
 
 
+def declared(it: Living) -> bytes:
+    """Sign a record of an agent that a cut has admitted."""
+    agent = it.agents[0]
+    ring = it.node.keystore.keyring(agent)
+    assert ring is not None
+    body = AgentDeclare(family="f", provider="p", model="m")
+    return wire(custody.author(it.node.world, ring, body, now=0))
+
+
 @pytest.mark.trio
 async def test_finished_records_are_taken_in_both_forms_and_each_has_an_outcome(
     tmp_path: Path,
@@ -269,3 +278,70 @@ async def test_many_records_cost_more_than_one_request(tmp_path: Path) -> None:
 
     assert found == [422, 429]
     assert other == 200
+
+
+@pytest.mark.trio
+async def test_a_record_of_a_stranger_costs_as_much_as_many_requests(tmp_path: Path) -> None:
+    limits = replace(QUICK, by_address=Rate(per_second=1, burst=50), stranger=20)
+    with trio.fail_after(15):
+        async with living(tmp_path, limits=limits) as it, it.client() as client:
+            records = [stranger(it) for _ in range(3)]
+            found = []
+            for record in records:
+                answer = await client.post(
+                    "/v1/records", content=encode([wire(record)]), headers=MSGPACK
+                )
+                found.append(answer.status_code)
+            held = [record.id in it.node.world.log for record in records]
+
+    assert found == [200, 200, 429]
+    assert held == [True, True, False]
+
+
+@pytest.mark.trio
+async def test_a_record_of_an_admitted_agent_costs_what_a_request_costs(tmp_path: Path) -> None:
+    limits = replace(QUICK, by_address=Rate(per_second=1, burst=3), stranger=20)
+    with trio.fail_after(15):
+        async with living(tmp_path, limits=limits) as it, it.client() as client:
+            known = it.node.world.log.get(it.agents[0])
+            assert known is not None
+            answers = [
+                await client.post("/v1/records", content=encode([raw]), headers=MSGPACK)
+                for raw in (declared(it), wire(known))
+            ]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+
+@pytest.mark.trio
+async def test_only_so_many_records_of_strangers_are_taken_at_a_time(tmp_path: Path) -> None:
+    with trio.fail_after(15):
+        async with living(tmp_path) as it, it.client() as client:
+            records = [stranger(it) for _ in range(9)]
+            before = len(it.node.world.log)
+            many = await client.post(
+                "/v1/records", content=encode([wire(one) for one in records]), headers=MSGPACK
+            )
+            between = len(it.node.world.log)
+            few = await client.post(
+                "/v1/records", content=encode([wire(one) for one in records[:8]]), headers=MSGPACK
+            )
+            after = len(it.node.world.log)
+
+    assert (many.status_code, many.json()["code"]) == (422, "BAD_FIELD")
+    assert few.status_code == 200
+    assert (between, after) == (before, before + 8)
+
+
+@pytest.mark.trio
+async def test_a_large_body_costs_more_than_a_small_one(tmp_path: Path) -> None:
+    limits = replace(QUICK, by_address=Rate(per_second=1, burst=20))
+    large = encode([bytes(300_000)])
+    with trio.fail_after(15):
+        async with living(tmp_path, limits=limits) as it, it.client() as client:
+            found = [
+                (await client.post("/v1/records", content=large, headers=MSGPACK)).status_code
+                for _ in range(2)
+            ]
+
+    assert found == [413, 429]

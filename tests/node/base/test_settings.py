@@ -62,7 +62,8 @@ def test_the_example_changes_nothing(tmp_path: Path) -> None:
 
 def test_every_value_of_a_file_is_read(tmp_path: Path) -> None:
     text = (
-        f'name = "moot"\nhttp_host = "::1"\nhttp_port = 0\nlisten = ["/ip6/::1/tcp/0"]\n'
+        'name = "moot"\nhttp_host = "::1"\nhttp_port = 0\nhttp_names = ["Moot.example"]\n'
+        'listen = ["/ip6/::1/tcp/0"]\n'
         f'peers = ["{PEER}"]\npassphrase_file = "secret"\nsync_every_ms = 100\n'
     )
 
@@ -70,6 +71,7 @@ def test_every_value_of_a_file_is_read(tmp_path: Path) -> None:
         name="moot",
         http_host="::1",
         http_port=0,
+        http_names=("moot.example",),
         listen=("/ip6/::1/tcp/0",),
         peers=(PEER,),
         passphrase_file=tmp_path / "secret",
@@ -150,6 +152,11 @@ def test_a_passphrase_is_never_a_setting(tmp_path: Path, name: str) -> None:
         (f'name = "{"n" * 65}"', "1 to 64 printable"),
         ('http_host = "a b"', "IP address"),
         ("http_host = 1", "IP address"),
+        ('http_names = "moot.example"', "not a list"),
+        ('http_names = ["moot.example:8420"]', "not the name of a host"),
+        ('http_names = ["https://moot.example"]', "not the name of a host"),
+        ("http_names = [1]", "not the name of a host"),
+        (f"http_names = {['a'] * 17}", "more than 16"),
         ('listen = "/ip4/127.0.0.1/tcp/1"', "not a list"),
         ("listen = [1]", "not an address"),
         ("passphrase_file = 1", "name of a file"),

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import pytest
 
-from node.base.paths import DataDir
+from node.base.paths import DataDir, hold
+from node.cli import client
 from node.cli.client import Client, Target, target_of
 from node.cli.errors import AnswerError, Code, CommandError, Exit
 from node.cli.main import parser
@@ -73,6 +74,14 @@ def instance(folder: Path, url: str) -> DataDir:
     return data
 
 
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[DataDir]:
+    """Hold the default directory, as a node does."""
+    data = instance(tmp_path / "folkmoot-data", "http://127.0.0.1:1/")
+    with hold(data):
+        yield data
+
+
 def error(url: str, *path: str) -> CommandError:
     with (
         Client(Target(url=url, token=None)) as client,
@@ -82,39 +91,66 @@ def error(url: str, *path: str) -> CommandError:
     return caught.value
 
 
-def test_the_default_is_the_node_of_the_default_directory(tmp_path: Path) -> None:
-    instance(tmp_path / "folkmoot-data", "http://127.0.0.1:1/")
-
+@pytest.mark.usefixtures("held")
+def test_the_default_is_the_node_of_the_default_directory() -> None:
     assert target("") == Target(url="http://127.0.0.1:1", token="fm_operator")  # noqa: S106
 
 
 def test_what_the_line_says_wins_over_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    instance(tmp_path / "one", "http://127.0.0.1:1")
-    instance(tmp_path / "two", "http://127.0.0.1:2")
-    monkeypatch.setenv("FOLKMOOT_DATA", str(tmp_path / "two"))
+    one = instance(tmp_path / "one", "http://127.0.0.1:1")
+    two = instance(tmp_path / "two", "http://127.0.0.1:2")
+    monkeypatch.setenv("FOLKMOOT_DATA", str(two.root))
 
-    assert target("").url == "http://127.0.0.1:2"
-    monkeypatch.setenv("FOLKMOOT_URL", "http://127.0.0.1:3")
-    assert target("").url == "http://127.0.0.1:3"
-    assert target(f"--data {tmp_path / 'one'}").url == "http://127.0.0.1:1"
-    assert target(f"--data {tmp_path / 'one'} --url http://127.0.0.1:4").url == "http://127.0.0.1:4"
+    with hold(one), hold(two):
+        assert target("").url == "http://127.0.0.1:2"
+        monkeypatch.setenv("FOLKMOOT_URL", "http://127.0.0.1:3")
+        assert target("").url == "http://127.0.0.1:3"
+        assert target(f"--data {one.root}").url == "http://127.0.0.1:1"
+        assert target(f"--data {one.root} --url http://127.0.0.1:4").url == "http://127.0.0.1:4"
 
 
-def test_the_operator_s_token_goes_to_no_other_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    instance(tmp_path / "folkmoot-data", "http://127.0.0.1:1")
-
+@pytest.mark.usefixtures("held")
+def test_the_operator_s_token_goes_to_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert target("--url http://127.0.0.1:1").token is None
     assert target("--url http://127.0.0.1:1 --token fm_mine").token == "fm_mine"  # noqa: S105
     monkeypatch.setenv("FOLKMOOT_TOKEN", "fm_other")
     assert target("").token == "fm_other"  # noqa: S105
 
 
-def test_without_the_operator_s_token_one_can_still_ask(tmp_path: Path) -> None:
-    instance(tmp_path / "folkmoot-data", "http://127.0.0.1:1").operator_token.unlink()
+def test_the_operator_s_token_is_not_sent_to_who_listens_where_a_dead_node_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with stranger() as (url, heard):
+        data = instance(tmp_path / "folkmoot-data", url)
+        never = run("artifact list", capsys)
+        with hold(data):
+            alive = run("artifact list", capsys)
+        killed = run("artifact list", capsys)
+
+    assert alive.code == 0
+    assert heard == ["/v1/artifacts?most=50 Bearer fm_operator"]
+    for session in (never, killed):
+        assert session.code == 1
+        assert session.three[0] == "folkmoot: the node does not run"
+        assert "no process holds" in session.three[1]
+
+
+def test_who_may_not_look_at_the_lock_can_still_ask(
+    held: DataDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held.operator_token.unlink()
+
+    def refuse(*_: object) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr(client.os, "open", refuse)
+    assert target("").token is None
+
+
+def test_without_the_operator_s_token_one_can_still_ask(held: DataDir) -> None:
+    held.operator_token.unlink()
 
     assert target("").token is None
 
@@ -132,10 +168,8 @@ def test_a_node_that_does_not_run_is_told_with_how_to_start_it(
     assert session.three[2].endswith("[NO_NODE]")
 
 
-def test_a_node_that_was_killed_is_told_alike(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    instance(tmp_path / "folkmoot-data", "http://127.0.0.1:1")
+@pytest.mark.usefixtures("held")
+def test_a_node_that_does_not_listen_is_told_alike(capsys: pytest.CaptureFixture[str]) -> None:
     session = run("artifact list", capsys)
 
     assert session.code == 1

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.node.keys.stores import (
     file_of,
     identity,
     refuses,
+    rehashed,
     rotated,
     unlock,
 )
@@ -218,6 +220,107 @@ def test_an_identity_is_replaced_by_itself_with_more_seeds_only(tmp_path: Path) 
 
         refuses(NodeCode.KEY_WOULD_BE_LOST, refused.value)
     assert unlock(tmp_path / "keys").signer(one.id).public == public_key(named("later seed", 0))
+
+
+def test_no_next_or_recovery_key_is_dropped_by_adding(tmp_path: Path) -> None:
+    one = identity(1)
+    store = create(tmp_path / "keys", one)
+    rows = store.identities()
+    for lacking in (
+        replace(one, next=None),
+        replace(one, recovery=None),
+        replace(one, next=named("another")),
+        replace(one, recovery=named("another")),
+        replace(rotated(one), next=None),
+    ):
+        with pytest.raises(KeystoreError) as refused:
+            store.add(lacking)
+
+        refuses(NodeCode.KEY_WOULD_BE_LOST, refused.value)
+    assert unlock(tmp_path / "keys").identities() == rows
+
+
+def test_a_key_that_became_current_is_not_lost_and_one_that_was_missing_is_kept(
+    tmp_path: Path,
+) -> None:
+    one, two = identity(1), replace(identity(2), next=None, recovery=None)
+    store = create(tmp_path / "keys", one, two)
+    store.add(replace(one, seeds=(*one.seeds, named("next", 1)), next=named("later", 1)))
+    store.add(
+        replace(
+            one,
+            seeds=(*one.seeds, named("next", 1), named("recovery", 1)),
+            next=named("later", 1),
+            recovery=named("later recovery", 1),
+        )
+    )
+    store.add(identity(2))
+    found = {row.id: row for row in unlock(tmp_path / "keys").identities()}
+
+    assert found[one.id].public == public_key(named("recovery", 1))
+    assert found[one.id].recovery == public_key(named("later recovery", 1))
+    assert found[two.id].next == public_key(named("next", 2))
+
+
+def test_an_import_over_an_agent_that_is_kept_drops_none_of_its_keys(tmp_path: Path) -> None:
+    one = identity(1)
+    store = create(tmp_path / "keys", one)
+    rows = store.identities()
+    with pytest.raises(KeystoreError) as refused:
+        store.import_openssh(
+            [store.export_openssh(one.id, None)],
+            None,
+            identity=one.id,
+            role=one.role,
+            name=one.name,
+            keys=[public_key(one.seeds[0])],
+        )
+
+    refuses(NodeCode.KEY_WOULD_BE_LOST, refused.value)
+    assert unlock(tmp_path / "keys").identities() == rows
+
+
+def test_what_one_identity_needs_reads_the_head_and_its_own_file_only(tmp_path: Path) -> None:
+    path, one, two = tmp_path / "keys", identity(1, role=Role.INSTANCE), identity(2)
+    store = create(path, one, two, *(identity(number) for number in range(10, 20)))
+    for number in range(10, 20):
+        file_of(path, identity(number).id).write_bytes(b"no key file")
+    store.add(identity(3))
+    row = store.rotate(two.id)
+
+    assert store.transport_seed(one.id) == one.seeds[0]
+    assert store.export_openssh(two.id, None)
+    for number in range(10, 20):
+        file_of(path, identity(number).id).unlink()
+    assert {found.name for found in unlock(path).identities()} == {"name 1", "name 2", "name 3"}
+    assert row in unlock(path).identities()
+
+
+@pytest.mark.parametrize("broken", ["head", "own"])
+def test_a_damaged_head_or_own_file_is_not_written_over(tmp_path: Path, broken: str) -> None:
+    path, one = tmp_path / "keys", identity(1)
+    store = create(path, one)
+    place = path / HEAD if broken == "head" else file_of(path, one.id)
+    whole = place.read_bytes()
+    # Sound in form, and sealed by nobody who has the key.
+    changed = rehashed(whole[:-33] + bytes([whole[-33] ^ 1]) + whole[-32:])
+    place.write_bytes(changed)
+    for act in (lambda: store.add(rotated(one)), lambda: store.rotate(one.id)):
+        with pytest.raises(KeystoreError) as refused:
+            act()
+
+        refuses(NodeCode.KEY_FILE_DAMAGED, refused.value)
+    assert place.read_bytes() == changed
+
+
+def test_threads_that_change_a_keystore_lose_none_of_each_other_s_keys(tmp_path: Path) -> None:
+    store = create(tmp_path / "keys")
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(store.add, map(identity, range(20))))
+
+    names = {f"name {number}" for number in range(20)}
+    assert {row.name for row in store.identities()} == names
+    assert {row.name for row in unlock(tmp_path / "keys").identities()} == names
 
 
 def test_a_key_that_another_process_has_kept_meanwhile_is_not_lost(tmp_path: Path) -> None:

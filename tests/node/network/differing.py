@@ -33,6 +33,15 @@ class Side:
     asked: int = 0
     """Questions that it has put."""
 
+    def pages(self) -> list[bytes]:
+        """Give all pages of heads, as a pull comes by them."""
+        found, start = list[bytes](), 0
+        while start < 1 << 256:
+            raw, high = self.heads.page_at(self.world.log, start.to_bytes(32, "big"))
+            found.append(raw)
+            start = int.from_bytes(high, "big") + 1
+        return found
+
     def hold(self, records: Sequence[Record]) -> None:
         """Take records in, as if a peer had sent them."""
         step(self.world, inputs.Arrived(records=tuple(records), peer=None), 0)

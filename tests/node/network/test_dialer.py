@@ -115,6 +115,32 @@ async def test_a_refusal_is_told_and_tried_again_at_the_longest_interval() -> No
 
 
 @pytest.mark.trio
+async def test_the_log_has_the_code_of_a_refusal_once_and_no_word_of_the_peers(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    jitter, said = Jitter(), 0
+    with trio.fail_after(30), caplog.at_level("INFO", logger="folkmoot"):
+        async with party(TOWN, 0) as one, hand(TOWN, 1) as two:
+
+            async def refuse(stream: Stream) -> None:
+                nonlocal said
+                said += 1
+                await stream.receive(deadline_s=5)
+                why = f"node.ready\n{said} url=http://evil"
+                await stream.send(frame(Refusal(code="WRONG_REALM", why=why, fix="f")))
+
+            two.serve(HELLO, refuse)
+            async with dialling(one, jitter) as dialer:
+                address = two.addresses[0]
+                dialer.add(address)
+                await until(lambda: "(node.ready 3 url" in dialer.calls[address].why)
+
+    lines = [line for line in caplog.messages if line.startswith("peer.unreachable")]
+    assert lines == [f"peer.unreachable address={address} code=WRONG_REALM"]
+    assert not any("evil" in line for line in caplog.messages)
+
+
+@pytest.mark.trio
 async def test_a_connection_that_breaks_is_no_refusal() -> None:
     jitter = Jitter()
     with trio.fail_after(30):

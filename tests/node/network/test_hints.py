@@ -83,6 +83,21 @@ def test_the_oldest_give_way_and_are_counted() -> None:
     assert hints._batch()[0] == (2).to_bytes(4, "big")
 
 
+def test_large_ones_give_way_by_their_bytes() -> None:
+    hints, size = Hints(), 50_000
+    fitting = module.MOST_QUEUED_BYTES // size
+    assert fitting < module.MOST_QUEUED
+    for number in range(fitting + 2):
+        hints.put(number.to_bytes(4, "big") + bytes(size - 4))
+
+    assert hints.dropped == 2
+    assert hints._batch()[0][:4] == (2).to_bytes(4, "big")
+    # What is published makes room again.
+    hints.put(bytes(size))
+    assert hints.dropped == 2
+    assert len(batches(hints)) == fitting
+
+
 def test_each_realm_has_a_topic_of_its_own() -> None:
     assert topic_of(b"a" * 32) != topic_of(b"b" * 32)
     assert ("61" * 32) in topic_of(b"a" * 32)

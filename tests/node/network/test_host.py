@@ -310,6 +310,18 @@ async def test_a_cancelled_host_closes_everything() -> None:
 
 
 @pytest.mark.trio
+async def test_closing_takes_no_longer_because_many_peers_are_connected() -> None:
+    async with crowd(25) as others, host(99) as one:
+        for other in others:
+            await one.connect(other.addresses[0])
+        began = trio.current_time()
+        one.stop.set()
+        await until(lambda: not one.connected())
+
+        assert trio.current_time() - began < 1.5
+
+
+@pytest.mark.trio
 async def test_a_host_that_stops_by_itself_is_told_as_one_error() -> None:
     async def stops() -> None:
         async with host(1) as one:

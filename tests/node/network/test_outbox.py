@@ -132,6 +132,27 @@ async def test_the_oldest_records_give_way_and_are_counted() -> None:
 
 
 @pytest.mark.trio
+async def test_large_records_give_way_by_their_bytes() -> None:
+    outbox, size = Outbox(), 60_000
+    fitting = module.MOST_QUEUED_BYTES // size
+    assert fitting < module.MOST_QUEUED
+    for number in range(fitting + 2):
+        outbox.put_record(name(number), name(number) + bytes(size - 32))
+    # What is sent, or known there, makes room again.
+    outbox.peer_holds(name(2))
+    await outbox.next()
+    before = len(outbox)
+    for number in range(fitting + 2, 2 * fitting + 2 - before):
+        outbox.put_record(name(number), name(number) + bytes(size - 32))
+
+    assert outbox.dropped == 2
+    assert len(outbox) == fitting
+    outbox.put_record(b"one more".ljust(32), bytes(size))
+    assert outbox.dropped == 3
+    assert len((await drained(outbox))[1]) == fitting
+
+
+@pytest.mark.trio
 async def test_a_record_that_gave_way_may_be_queued_again() -> None:
     outbox = Outbox()
     for number in range(module.MOST_QUEUED + 1):

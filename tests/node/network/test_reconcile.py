@@ -207,7 +207,7 @@ def test_a_liar_is_asked_a_bounded_number_of_times(lies: list[Answer], last: Ans
 
 def test_a_liar_that_always_stays_where_it_is_is_found_out() -> None:
     side = Side()
-    first = read_heads_page(side.heads.pages(side.world.log)[0]).low
+    first = read_heads_page(side.pages()[0]).low
 
     def told() -> Iterator[Answer]:
         at = int.from_bytes(first, "big")

@@ -40,7 +40,7 @@ async def answers(side: Side, question: Question) -> list[Answer]:
 
 
 async def lacking(side: Side, other: Side, start: bytes = FIRST, seen: int = 0) -> Records:
-    (page,) = other.heads.pages(other.world.log)
+    (page,) = other.pages()
     (answer,) = await answers(side, Lack(page=page, start=start, seen=seen))
     assert isinstance(answer, Records)
     return answer
@@ -120,7 +120,7 @@ async def test_a_start_beyond_the_page_is_an_empty_answer(monkeypatch: pytest.Mo
     monkeypatch.setattr(sync, "ROWS", 1)
     one, two = Side(), Side()
     one.hold([record for number in range(3) for record in grow(chain_of(number), 1, "more")])
-    first, *_ = two.heads.pages(two.world.log)
+    first, *_ = two.pages()
     (answer,) = await answers(one, Lack(page=first, start=b"\xff" * 32))
 
     assert answer == Records(records=())

@@ -113,6 +113,16 @@ def test_a_proposal_that_no_cut_has_is_listed_as_waiting_with_the_reason() -> No
     assert artifacts.listing(world, state=ArtifactState.WAITING).waiting == (waiting,)
 
 
+def test_a_page_holds_no_more_proposals_that_wait_than_it_may_hold_artifacts() -> None:
+    town = Town.of(1, 5)
+    records = [town.propose(index, f"Claim {index}") for index in range(4)]
+    world = town.world()
+
+    assert len(artifacts.listing(world).waiting) == 4
+    found = artifacts.listing(world, most=3).waiting
+    assert [one.id for one in found] == sorted(one.id.hex() for one in records)[:3]
+
+
 def test_what_calls_a_cut_and_is_no_proposal_is_not_listed() -> None:
     town = Town.of(1, 5)
     world = town.world()

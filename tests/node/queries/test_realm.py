@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from federation.certificates import Phase
 from federation.charter import preset
 from federation.protocol import begin
-from node.queries import realm
+from node.queries import artifacts, realm
 from node.queries.artifacts import ArtifactState
 from node.queries.waits import WaitCode
 from tests.federation.protocol.town import Town, verify
@@ -115,3 +115,32 @@ def test_verdicts_are_shown_before_and_after_a_cut_has_them() -> None:
     assert (fresh.artifact, fresh.settled) == (record.id.hex(), False)
     assert (settled.artifact, settled.settled) == (record.id.hex(), True)
     assert fresh.verdict == settled.verdict
+
+
+def test_verdicts_are_found_without_a_look_at_what_cuts_contain() -> None:
+    town = Town.of(3, 6)
+    record, _ = voted(town, {1: 1, 2: 1, 4: 1})
+    town.settled()
+    world, _ = here(town)
+    contained = world.certificates.contained
+    before = realm.newest(world)
+    # As many more as a realm gets that lives for years, and none of them can be read.
+    contained |= {number.to_bytes(32, "big"): bytes(32) for number in range(1_000)}
+
+    assert [one.artifact for one in before] == [record.id.hex()]
+    assert realm.newest(world) == before
+
+
+def test_proposals_that_wait_are_counted_without_being_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    town = Town.of(1, 5)
+    for index in range(3):
+        town.propose(index, f"Claim {index}")
+    world = town.world()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a proposal was judged only to be counted")
+
+    monkeypatch.setattr(artifacts, "judge", refuse)
+    assert realm.counts(world).waiting == 3

@@ -6,7 +6,7 @@ from federation.certificates import Phase
 from federation.crypto import Reason
 from federation.protocol import custody
 from node.base.errors import NodeCode, RequestError
-from node.queries import rounds
+from node.queries import realm, rounds
 from node.queries.waits import WaitCode
 from tests.federation.protocol.town import Town, rules
 from tests.node.queries.scenes import here, opened, plain, voted
@@ -115,7 +115,7 @@ def test_an_ended_round_waits_for_the_cut_that_settles_it() -> None:
     _, name = voted(town, {1: 1, 2: 1, 4: 1})
     world, now = here(town)
     page = rounds.one(world, name, now)
-    (waiting,) = rounds.open_rounds(world, now)
+    (waiting,) = rounds.open_rounds(world, now).rounds
 
     assert page.waits.code is WaitCode.NEXT_CUT
     assert page.waits.sentence.startswith("Accepted by vote")
@@ -126,7 +126,7 @@ def test_an_ended_round_waits_for_the_cut_that_settles_it() -> None:
     done = rounds.one(world, name, town.now)
     assert done.settled
     assert done.waits.code is WaitCode.NOTHING
-    assert rounds.open_rounds(world, town.now) == ()
+    assert rounds.open_rounds(world, town.now).rounds == ()
 
 
 def test_open_rounds_stand_oldest_first_with_what_they_wait_for() -> None:
@@ -134,12 +134,51 @@ def test_open_rounds_stand_oldest_first_with_what_they_wait_for() -> None:
     first, _ = opened(town, Phase.DELIBERATE)
     later = town.propose(1, "Another")
     town.open_round(later)
-    found = rounds.open_rounds(town.world(), town.now)
+    found = rounds.open_rounds(town.world(), town.now).rounds
 
     assert [one.artifact for one in found] == [first.id.hex(), later.id.hex()]
     assert [one.cut for one in found] == [1, 2]
     assert all(one.waits.sentence and one.window for one in found)
     assert isinstance(plain(found), list)
+
+
+def test_open_rounds_come_in_pages_whose_cursors_outlive_their_rounds() -> None:
+    town = Town.of(3, 6)
+    first, name = opened(town, Phase.DELIBERATE)
+    others = [town.propose(index, f"Another {index}") for index in (1, 2, 3)]
+    for other in others:
+        town.open_round(other)
+    world = town.world()
+    whole = rounds.open_rounds(world, town.now)
+    pages, after = [], None
+    while not pages or after is not None:
+        page = rounds.open_rounds(world, town.now, after=after, most=3)
+        pages.append(page)
+        after = bytes.fromhex(page.next) if page.next else None
+
+    assert [len(page.rounds) for page in pages] == [3, 1]
+    assert sum((page.rounds for page in pages), ()) == whole.rounds
+    assert whole.next is None
+    assert realm.overview(world, town.now, most=1).open == whole.rounds[:1]
+    assert realm.overview(world, town.now, most=1).rounds == 4
+    town.until(lambda _: rounds.is_settled(world, world.rounds[name]))
+    rest = rounds.open_rounds(world, town.now, after=name, most=200)
+    assert first.id.hex() not in {one.artifact for one in rest.rounds}
+
+
+@pytest.mark.parametrize("most", [0, 201])
+def test_a_page_of_rounds_has_a_bound(most: int) -> None:
+    with pytest.raises(RequestError) as caught:
+        rounds.open_rounds(Town.of(1, 1).world(), 0, most=most)
+
+    assert caught.value.code is NodeCode.BAD_REQUEST
+
+
+def test_a_cursor_of_no_round_is_not_found() -> None:
+    with pytest.raises(RequestError) as caught:
+        rounds.open_rounds(Town.of(1, 1).world(), 0, after=bytes(32))
+
+    assert caught.value.code is NodeCode.NOT_FOUND
 
 
 def test_a_round_that_nobody_may_review_is_settled_at_once() -> None:
@@ -154,7 +193,7 @@ def test_a_round_that_nobody_may_review_is_settled_at_once() -> None:
     assert page.verdict is not None
     assert page.verdict.by == "shortfall"
     assert page.tally is None
-    assert rounds.open_rounds(town.world(), town.now) == ()
+    assert rounds.open_rounds(town.world(), town.now).rounds == ()
 
 
 def test_an_unknown_round_is_not_found() -> None:

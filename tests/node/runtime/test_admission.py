@@ -1,5 +1,6 @@
 """A new agent is kept, admitted, and takes part from the next tick on."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from node.base.errors import NodeCode, RequestError
 from node.base.paths import DataDir
 from node.base.settings import Settings
 from node.keys import Keystore
+from node.keys.directory import KeyDirectory
 from node.setup.instance import write_instance
 from tests.node.runtime.quick import propose, quick
 from tests.node.runtime.realm import CHEAP, PASSPHRASE, Realm, until
@@ -49,6 +51,58 @@ async def test_it_is_kept_and_admitted_after_a_restart(tmp_path: Path) -> None:
     assert [names[agent] for agent in agents] == [
         (f"newcomer {number}", Role.AGENT) for number in range(3)
     ]
+
+
+@pytest.mark.trio
+async def test_agents_that_are_admitted_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    town = quick(tmp_path)
+    made = set[bytes]()
+    with trio.fail_after(30):
+        async with town.node(0) as node:
+
+            async def admit(number: int) -> None:
+                made.add(await node.admit(f"newcomer {number}"))
+
+            async with trio.open_nursery() as nursery:
+                for number in range(3):
+                    nursery.start_soon(admit, number)
+            await until(lambda: all(node.world.is_admitted(agent) for agent in made))
+
+    assert len(made) == 3
+    assert made <= {one.id for one in town.keystore(0).identities()}
+
+
+@pytest.mark.trio
+async def test_a_command_that_works_on_the_keys_holds_up_nothing_but_the_admission(
+    tmp_path: Path,
+) -> None:
+    town = quick(tmp_path)
+    held, release = threading.Event(), threading.Event()
+    in_time: list[bool] = []
+
+    def command() -> None:
+        with KeyDirectory(town.places[0].keys).hold():
+            held.set()
+            # It gives up by itself: an event loop that is held up could not tell it to.
+            in_time.append(release.wait(5))
+
+    with trio.fail_after(30):
+        async with town.node(0) as node, trio.open_nursery() as nursery:
+            nursery.start_soon(trio.to_thread.run_sync, command)
+            await trio.to_thread.run_sync(held.wait)
+            admitted = list[bytes]()
+
+            async def admit() -> None:
+                admitted.append(await node.admit("newcomer"))
+
+            nursery.start_soon(admit)
+            tick = node.world.state.tick
+            await until(lambda: node.world.state.tick > tick)
+            assert not admitted
+            release.set()
+            await until(lambda: bool(admitted))
+
+    assert in_time == [True]
 
 
 @pytest.mark.trio

@@ -1,21 +1,26 @@
 """Ballots open by themselves: after the certificate of their box, also after a restart."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import trio
+import trio.testing
 
 from federation.certificates import Phase
+from federation.protocol import Keyring
 from federation.protocol import effects as fx
 from federation.protocol.inputs import Arrived
 from federation.records import Kind, Role
 from node.base.entropy import random_bytes
-from node.base.errors import NodeCode, RequestError
+from node.base.errors import KeystoreError, NodeCode, RequestError
 from node.keys import Identity, Keystore
 from node.runtime import Node
 from node.runtime.camera import Camera
 from node.runtime.custody import Revealing
-from node.runtime.driver import Driver
+from node.runtime.driver import AHEAD, Driver
 from node.runtime.inbox import Inbox
 from node.runtime.timers import Timers
 from tests.federation.protocol.town import Town, keys
@@ -79,7 +84,7 @@ async def test_a_restart_between_close_and_reveal_loses_no_vote(tmp_path: Path) 
             await in_phase(node, proposed.id, Phase.DECIDE)
             assert reveals(node, name) == set()
         async with town.node(0) as node:
-            assert reveals(node, name) == set(voters)
+            await until(lambda: reveals(node, name) == set(voters))
             await in_phase(node, proposed.id, None)
             verdict = node.world.rounds[name].verdict
 
@@ -183,41 +188,181 @@ def opened(town: Town, name: bytes) -> set[bytes]:
     return {one.author for one in town.world().log.by_round(name).get(Kind.REVEAL, ())}
 
 
+def news_of(town: Town) -> Arrived:
+    """Give what instance 0 has not heard: the certificate of the box among it."""
+    news = town.world(1).log.missing_from(town.world().log.author_heads())
+    assert any(one.kind == Kind.CERTIFICATE for one in news)
+    return Arrived(records=tuple(news), peer=town.founding.instances[1])
+
+
+@asynccontextmanager
+async def revealing(driver: Driver, keystore: Keystore) -> AsyncIterator[Revealing]:
+    """Let ballots open by themselves."""
+    part = Revealing(driver, keystore, wall=lambda: 5)
+    driver.listeners.append(part.after)
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(part.run)
+            await trio.testing.wait_all_tasks_blocked()
+            yield part
+            nursery.cancel_scope.cancel()
+
+
+def a_cut(town: Town) -> fx.Effect:
+    return fx.Tell(event=fx.Happening.CUT, subject=town.world().state.digest)
+
+
 @pytest.mark.trio
 async def test_nothing_opens_before_the_certificate_is_held_and_verified_here(
     tmp_path: Path,
 ) -> None:
     town, name = closed_elsewhere("withheld")
     driver = driver_of(town)
-    revealing = Revealing(driver, kept(tmp_path, town, 0, 4), wall=lambda: 5)
-    driver.listeners.append(revealing.after)
-    revealing.all()
-    revealing.reveal(name)
-    revealing.reveal(bytes(32))
-    revealing.after([fx.Tell(event=fx.Happening.PHASE, subject=name, phase=Phase.DECIDE)])
+    async with revealing(driver, kept(tmp_path, town, 0, 4)) as part:
+        for subject in (name, bytes(32)):
+            part.after([fx.Tell(event=fx.Happening.PHASE, subject=subject, phase=Phase.DECIDE)])
+        part.after([a_cut(town)])
+        await trio.testing.wait_all_tasks_blocked()
+        assert opened(town, name) == set()
 
-    assert opened(town, name) == set()
+        driver.take(news_of(town))
+        # Nothing is stepped inside of the step that told of it.
+        assert town.world().rounds[name].phase is Phase.DECIDE
+        assert opened(town, name) == set()
+        await trio.testing.wait_all_tasks_blocked()
 
-    news = town.world(1).log.missing_from(town.world().log.author_heads())
-    assert any(one.kind == Kind.CERTIFICATE for one in news)
-    driver.take(Arrived(records=tuple(news), peer=town.founding.instances[1]))
-
-    assert town.world().rounds[name].phase is Phase.DECIDE
-    assert opened(town, name) == {town.agent(0), town.agent(4)}
+        assert opened(town, name) == {town.agent(0), town.agent(4)}
 
 
 @pytest.mark.trio
-async def test_a_ballot_that_cannot_be_opened_is_told_once_and_holds_up_no_other(
+async def test_ballots_open_one_at_a_time_and_others_have_their_turns_in_between(
+    tmp_path: Path,
+) -> None:
+    town, name = closed_elsewhere("in turn")
+    driver = driver_of(town)
+    turns, turns_at = 0, [0] * 4
+
+    def note(effects: list[fx.Effect]) -> None:
+        del effects
+        turns_at[len(opened(town, name))] = turns
+
+    async with revealing(driver, kept(tmp_path, town, 0, 2, 4)):
+        driver.take(news_of(town))
+        driver.listeners.append(note)
+        while len(opened(town, name)) < 3:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+
+    # Who has a turn first in a round of them is chance; two rounds hold one of each at least.
+    assert 0 < turns_at[1] < turns_at[3]
+
+
+@pytest.mark.trio
+async def test_no_ballot_opens_while_the_disk_is_too_far_behind(tmp_path: Path) -> None:
+    town, name = closed_elsewhere("far ahead")
+    driver = driver_of(town)
+    async with revealing(driver, kept(tmp_path, town, 0)):
+        driver.take(news_of(town))
+        while driver.mark < AHEAD:
+            driver.carry_out([fx.SendPacket(to=None, packet=b"p")])
+        await trio.testing.wait_all_tasks_blocked()
+        assert opened(town, name) == set()
+
+        await driver.is_durable(1)
+        await trio.testing.wait_all_tasks_blocked()
+
+        assert opened(town, name) == {town.agent(0)}
+
+
+@pytest.mark.trio
+async def test_a_part_that_starts_again_finds_what_is_left(tmp_path: Path) -> None:
+    town, name = closed_elsewhere("again")
+    driver = driver_of(town)
+    driver.take(news_of(town))
+    async with revealing(driver, kept(tmp_path, town, 0, 4)):
+        assert opened(town, name) == {town.agent(0), town.agent(4)}
+
+
+@pytest.mark.trio
+async def test_a_ballot_that_cannot_be_opened_holds_up_no_other_and_is_tried_at_every_cut(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     town, name = closed_elsewhere("wrong key")
     driver = driver_of(town)
-    revealing = Revealing(driver, kept(tmp_path, town, 0, 4, wrong=0), wall=lambda: 5)
-    news = town.world(1).log.missing_from(town.world().log.author_heads())
-    driver.take(Arrived(records=tuple(news), peer=town.founding.instances[1]))
-    with caplog.at_level("WARNING", logger="folkmoot"):
-        revealing.all()
-        revealing.all()
+    driver.take(news_of(town))
 
-    assert opened(town, name) == {town.agent(4)}
-    assert [one.split()[0] for one in caplog.messages] == ["ballot.stays_sealed"]
+    def told() -> list[str]:
+        return [one.split()[0] for one in caplog.messages]
+
+    with caplog.at_level("WARNING", logger="folkmoot"):
+        async with revealing(driver, kept(tmp_path, town, 0, 4, wrong=0)) as part:
+            again = fx.Tell(event=fx.Happening.PHASE, subject=name, phase=Phase.DECIDE)
+            part.after([again])
+            await trio.testing.wait_all_tasks_blocked()
+            assert opened(town, name) == {town.agent(4)}
+            assert told() == ["ballot.stays_sealed"]
+
+            part.after([a_cut(town)])
+            await trio.testing.wait_all_tasks_blocked()
+            assert told() == ["ballot.stays_sealed"] * 2
+
+    # Whoever has the right key by then opens it.
+    mended = kept(tmp_path / "mended", town, 0)
+    async with revealing(driver, mended):
+        assert opened(town, name) == {town.agent(0), town.agent(4)}
+
+
+class Locked(Keystore):
+    """A real keystore that fails as often as is told."""
+
+    __slots__ = ()
+    failures: ClassVar[list[KeystoreError]] = []
+
+    def keyring(self, agent: bytes, *, key_index: int | None = None) -> Keyring | None:
+        if self.failures:
+            raise self.failures.pop()
+        return super().keyring(agent, key_index=key_index)
+
+
+@pytest.mark.trio
+async def test_a_keystore_that_fails_costs_no_vote_for_good(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    town, name = closed_elsewhere("locked")
+    driver = driver_of(town)
+    keystore = kept(tmp_path, town, 0)
+    keystore.__class__ = Locked
+    Locked.failures.append(KeystoreError("no", why="w", fix="f", code=NodeCode.KEYSTORE_FAILED))
+    driver.take(news_of(town))
+    with caplog.at_level("WARNING", logger="folkmoot"):
+        async with revealing(driver, keystore) as part:
+            assert opened(town, name) == set()
+            part.after([a_cut(town)])
+            await trio.testing.wait_all_tasks_blocked()
+
+            assert opened(town, name) == {town.agent(0)}
+    assert [one.split()[-1] for one in caplog.messages] == ["code=KEYSTORE_FAILED"]
+
+
+@pytest.mark.trio
+async def test_a_rotation_that_no_log_holds_yet_does_not_keep_a_ballot_sealed(
+    tmp_path: Path,
+) -> None:
+    town, name = closed_elsewhere("rotated")
+    driver = driver_of(town)
+    keystore = kept(tmp_path, town, 0)
+    three = keys(town.seed, "agent", 0)
+    # It is kept before its record is signed, so it may be ahead of the chain.
+    keystore.add(
+        Identity(
+            id=town.agent(0),
+            role=Role.AGENT,
+            name="agent 0",
+            seeds=(three.current, three.next),
+            next=bytes(32),
+            recovery=three.recovery,
+        )
+    )
+    driver.take(news_of(town))
+    async with revealing(driver, keystore):
+        assert opened(town, name) == {town.agent(0)}

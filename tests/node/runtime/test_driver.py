@@ -6,12 +6,13 @@ import pytest
 import trio
 import trio.testing
 
+from federation.protocol import World
 from federation.protocol import effects as fx
 from federation.protocol.inputs import Wake
 from node.runtime.driver import AHEAD, Outcome
 from node.runtime.inbox import Urgency
 from node.store import SaveSnapshot
-from tests.node.runtime.drive import arrived, drive, said
+from tests.node.runtime.drive import Drive, arrived, drive, said
 
 
 @pytest.mark.trio
@@ -195,3 +196,94 @@ async def test_the_core_is_woken_when_it_asked_to_be(tmp_path: Path) -> None:
                 nursery.cancel_scope.cancel()
 
         assert it.shown[0].event == "cut"
+
+
+# Failing ------------------------------------------------------------------------------------------
+
+
+async def performed(it: Drive) -> BaseException:
+    """Carry out all that is left; gives why nothing more will come."""
+    with pytest.raises(KeyError) as failed:
+        await it.performers.run()
+    return failed.value
+
+
+@pytest.mark.trio
+async def test_a_listener_that_fails_stops_the_node_and_loses_no_store(tmp_path: Path) -> None:
+    async with drive(tmp_path) as it:
+        first, second = said(it.pen(), 2)
+        error = KeyError("a bug of ours")
+
+        def listen(effects: list[fx.Effect]) -> None:
+            del effects
+            raise error
+
+        it.driver.listeners.append(listen)
+        with pytest.raises(KeyError):
+            it.driver.take(arrived(first))
+        with pytest.raises(KeyError):
+            it.driver.take(arrived(second))
+        with trio.fail_after(10):
+            assert await performed(it) is error
+
+        assert second.id not in it.world.log
+        assert await it.stored(first, second) == [True, False]
+
+
+@pytest.mark.trio
+async def test_a_snapshot_that_cannot_be_taken_costs_its_content_and_no_store(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def photograph(world: World) -> SaveSnapshot:
+        raise MemoryError(world.state.cut)
+
+    async with drive(tmp_path) as it:
+        it.driver._photograph = photograph
+        with caplog.at_level("WARNING", logger="folkmoot"):
+            while it.world.state.cut == 0:
+                it.time[0] += 500
+                it.driver.take(Wake())
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(it.performers.run)
+                await it.driver.flushed()
+                nursery.cancel_scope.cancel()
+        (kept,) = await it.store.snapshots(0, 10)
+
+        assert it.driver.failure is None
+        assert (kept.cut, kept.world_digest) == (1, it.world.digest)
+        assert await it.store.latest_snapshot() is None
+        assert caplog.messages == ["snapshot.failed cut=1 error=MemoryError"]
+
+
+@pytest.mark.trio
+async def test_once_a_step_has_failed_nobody_is_told_that_the_world_may_be_shown(
+    tmp_path: Path,
+) -> None:
+    async with drive(tmp_path, is_open=False) as it:
+        (record,) = said(it.pen(), 1)
+        it.driver.take(arrived(record))
+        told: list[str] = []
+
+        async def show() -> None:
+            with pytest.raises(KeyError):
+                await it.driver.flushed()
+            told.append("refused")
+
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(show)
+                await trio.testing.wait_all_tasks_blocked()
+                it.driver.now = dict[str, int]().popitem  # type: ignore[assignment] # it fails
+                with pytest.raises(KeyError):
+                    it.driver.take(Wake())
+                # Also what was durable before: the world it was read from is gone.
+                with pytest.raises(KeyError):
+                    await it.driver.flushed(0)
+                nursery.start_soon(performed, it)
+                await trio.testing.wait_all_tasks_blocked()
+                assert told == []
+                it.held.gate.set()
+                await it.driver.drained()
+        assert told == ["refused"]
+        assert await it.stored(record) == [True]

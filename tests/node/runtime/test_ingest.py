@@ -1,4 +1,5 @@
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -420,3 +421,55 @@ async def test_who_gives_up_waiting_holds_up_nobody() -> None:
 
         assert got.records == tuple(chain.records)
         assert ingest.remembered == 900
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("failing", [0, 1, 2])
+async def test_a_thread_that_cannot_be_started_holds_up_nobody_else(
+    failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = author(200)
+    raws = [wire(record) for record in chain.records]
+    run_sync, calls = trio.to_thread.run_sync, 0
+
+    async def exhausted(*args: object, **rest: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == failing + 1:
+            raise RuntimeError("can't start new thread")
+        await run_sync(*args, **rest)  # type: ignore[arg-type] # passed on as it came
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", exhausted)
+    with ingest_of(Log(REALM)) as ingest:
+        with rescued(ingest, turns=8) as over:
+            with pytest.raises(BaseExceptionGroup) as failed:
+                await ingest.read(raws)
+            got = await ingest.read(raws)
+            over.set()
+
+        assert failed.value.subgroup(RuntimeError) is not None
+        assert got.records == tuple(chain.records)
+
+
+@contextmanager
+def rescued(ingest: Ingest, *, turns: int) -> Iterator[threading.Event]:
+    """Fail instead of hanging: threads that wait for a lost turn can be cancelled by nobody."""
+    over, lost = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        if not over.wait(10):
+            lost.set()
+            for turn in range(turns):
+                with ingest._next_turn:
+                    ingest._turn = turn
+                    ingest._next_turn.notify_all()
+                over.wait(0.1)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield over
+    finally:
+        over.set()
+        watching.join()
+    assert not lost.is_set(), "a turn was lost"

@@ -189,3 +189,31 @@ async def test_a_step_that_fails_ends_everything_after_what_came_before_it(
 
         assert await it.stored(first, second, third) == [True, True, False]
         assert it.network.left == [("relay", (first.id,)), ("relay", (second.id,))]
+
+
+@pytest.mark.trio
+async def test_what_fails_on_its_way_to_the_network_is_logged_and_holds_up_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with drive(tmp_path) as it:
+        (record,) = said(it.pen(), 1)
+        # A bug of ours: there is no such peer.
+        it.network.send_packet = dict[str, int]().__getitem__  # type: ignore[assignment, method-assign] # it raises
+        it.driver.take(arrived(record))
+        it.driver.carry_out(outcome(fx.SendPacket(to=ANNE, packet=b"a secret"), fx.WakeAt(at=77)))
+        with caplog.at_level("WARNING", logger="folkmoot"), trio.fail_after(10):
+            await performed(it)
+
+        assert await it.stored(record) == [True]
+        assert it.network.left == [("relay", (record.id,))]
+        assert it.driver.timers.next == 77
+        assert caplog.messages == ["effect.failed effect=SendPacket error=TypeError"]
+
+
+@pytest.mark.trio
+async def test_a_wake_up_that_cannot_be_planned_stops_the_node(tmp_path: Path) -> None:
+    async with drive(tmp_path) as it:
+        it.driver.carry_out(outcome(fx.WakeAt(at="never")))  # type: ignore[arg-type] # a bug of ours
+        it.driver.carry_out(outcome(fx.WakeAt(at=7)))
+        with trio.fail_after(10), pytest.raises(TypeError):
+            await it.performers.run()

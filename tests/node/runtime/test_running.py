@@ -34,7 +34,8 @@ async def running(
         ready.set()
 
     async def main() -> None:
-        settings = replace(town.settings(0), http_port=http_port)
+        names = ("moot.example",)
+        settings = replace(town.settings(0), http_port=http_port, http_names=names)
         await run(town.places[0], settings, town.keystore(0), ready=tell, stop=event)
         over.set()
 
@@ -61,6 +62,8 @@ async def test_it_says_where_it_listens_as_long_as_it_does(tmp_path: Path) -> No
         assert it.addresses == it.node.host.addresses
         async with httpx.AsyncClient(base_url=it.url, trust_env=False) as client:
             assert (await client.get("/ready")).status_code == 200
+            named = await client.get("/ready", headers={"host": "moot.example"})
+            assert named.status_code == 200
     assert not place.exists()
 
 
@@ -97,6 +100,7 @@ async def test_it_ends_soon_although_streams_are_open_and_peers_connected(
                         started = trio.Event()
                         nursery.start_soon(follow, it.url, started)
                         await started.wait()
+                    await until(lambda: it.node.health().state == "ready")
                     record = await propose(it.node, agents_of(town)[0])
                     began = trio.current_time()
                 assert trio.current_time() - began < 5

@@ -1,4 +1,5 @@
 import os
+import resource
 import signal
 import sys
 import time
@@ -117,8 +118,74 @@ def test_a_stuck_process_is_given_up(checkers: Checkers) -> None:
     assert not is_running(pid)
 
 
-def test_where_processes_do_not_work_threads_do(
+def test_a_process_that_stops_half_way_is_given_up(
     checkers: Checkers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    half = tmp_path / "half.py"
+    half.write_text(
+        "import sys, time\n"
+        "sys.stdin.buffer.read(4)\n"
+        "sys.stdout.buffer.write(bytes([1]) * 10)\n"
+        "sys.stdout.buffer.flush()\n"
+        "time.sleep(10)\n"
+    )
+    monkeypatch.setattr(signatures, "_PROGRAM", half)
+    began = time.monotonic()
+
+    assert checkers.check(RUN) == ANSWERS
+    assert time.monotonic() - began < 5
+    assert checkers.failures == 1
+
+
+def test_a_run_that_fits_into_no_pipe_is_answered_or_given_up(checkers: Checkers) -> None:
+    run, answers = RUN * 20, ANSWERS * 20
+    assert checkers.check(run) == answers
+    assert checkers.failures == 0
+    (pid,) = checkers.pids
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+
+    assert checkers.check(run) == answers
+    assert time.monotonic() - began < 5
+
+
+def test_descriptors_from_1024_on_are_as_good_as_others(checkers: Checkers) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limits[1] > 1_200 or limits[1] == resource.RLIM_INFINITY
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 1_200), limits[1]))
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    try:
+        while taken[-1] < 1_024:
+            taken.append(os.dup(taken[0]))
+
+        assert checkers.check(RUN) == ANSWERS
+        assert checkers.failures == 0
+    finally:
+        for one in taken:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_closing_does_not_wait_for_processes_that_are_stopped() -> None:
+    made = Checkers(3, patience=1)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(made.check, [RUN] * 12))
+    pids = made.pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    made.close()
+
+    assert pids
+    assert time.monotonic() - began < 0.5
+    assert not any(map(is_running, pids))
+
+
+def test_where_processes_do_not_work_threads_do_and_the_log_says_so_once(
+    checkers: Checkers,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import sys\nsys.stdin.buffer.read(4)\n")
@@ -127,6 +194,9 @@ def test_where_processes_do_not_work_threads_do(
         assert checkers.check(RUN) == ANSWERS
 
     assert checkers.failures == MOST_FAILURES
+    assert [one.getMessage() for one in caplog.records] == [
+        f"checkers.given_up failures={MOST_FAILURES}"
+    ]
 
 
 def test_a_program_that_cannot_be_started_costs_no_answer(
