@@ -38,7 +38,8 @@ async def test_what_a_member_sends_is_refused_or_endured(realm: Realm, way: str)
             if not attack.stores:
                 it.assert_only_stored(realm.agents_of(0)[0])
             if not attack.costs:
-                assert not it.evil.codes, name
+                # On a busy machine the attacker itself may be slow with a frame.
+                assert it.evil.codes <= {NodeCode.FRAME_SLOW}, name
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
             assert grown < MOST_KB, f"{name}: {grown} kB"
             it.forgive()
