@@ -125,7 +125,7 @@ def harmless(text: str) -> str:
 
 
 def duration(length: Millis | None) -> str:
-    """Spell a duration for people: 1 h 5 min, 12 s, 0 s."""
+    """Spell a duration for people: 1 h 5 min, 12 s, under 1 s; None is no limit."""
     if length is None:
         return "no time limit"
     if length < _UNITS[-1][0]:

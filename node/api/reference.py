@@ -29,8 +29,8 @@ A body of JSON in which a field stands twice is refused.
 What an answer shows is durable before the answer leaves.
 
 Ids are given as 64 hex digits, as a CID, or by the first {LEAST_DIGITS} or more digits where one thing only has them.
-Times called `now`, `until`, `ends_at` or `submit_by` are on the instance's own clock, in ms; they decide.
-Times called `at`, `created` or `retry_at` are Unix time in ms; they decide nothing.
+Times called `now`, `until`, `opened_at`, `began_at`, `earliest_at`, `submit_by` or `ends_at` are on the instance's own clock, in ms; they decide.
+Times called `at`, `claimed_at`, `last_progress`, `banned_until` or `retry_at` are Unix time in ms; they decide nothing.
 
 ## Tokens
 

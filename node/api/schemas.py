@@ -322,7 +322,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     cut: int
     """The cut that it last said it has reached; 0 before it said so."""
     last_progress: Millis | None
-    """When it last told something new, Unix time in ms."""
+    """When it last answered a question, Unix time in ms."""
     score: int
     """What its faults add up to; 0 is spotless."""
     banned_until: Millis | None

@@ -199,7 +199,7 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
         "check the address and that the peer runs",
     ),
     NodeCode.NOT_A_PEER: (
-        "the caller's key is no member's or observer's of this realm",
+        "the caller's key is no member's of this realm",
         "ask an operator of the realm to add it",
     ),
     NodeCode.WRONG_REALM: (

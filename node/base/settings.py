@@ -337,11 +337,6 @@ def spell(settings: Settings) -> str:
     return "\n".join(parts) + "\n"
 
 
-def example() -> str:
-    """Write a settings file that changes nothing."""
-    return spell(Settings())
-
-
 def _toml(value: object) -> str:
     match value:
         case tuple():

@@ -177,8 +177,8 @@ def _remove(arguments: argparse.Namespace, output: Output) -> Exit:
 PEER_LIST: Final = Command(
     words=("peer", "list"),
     summary="List other instances with their last progress",
-    why="Connected is not the same as in step: `last progress` is when a peer last gave or took "
-    "something new, and `cut` how far it has come.",
+    why="Connected is not the same as in step: `last progress` is when a peer last answered a "
+    "question, and `cut` how far it has come.",
     data={
         "known": "how many this instance knows",
         "connected": "how many of them it is connected to",
@@ -220,8 +220,8 @@ PEER_WHY: Final = Command(
 PEER_BAN: Final = Command(
     words=("peer", "ban"),
     summary="Refuse a peer for some time",
-    why="Its connections end and new ones are refused, here only. While a member is banned, "
-    "certificates that need its signature do not come.",
+    why="What is open with it ends, and whenever it calls it is told why, here only. While a "
+    "member is banned, certificates that need its signature do not come.",
     data={"done": "always true; anything else is an error"},
     examples=("folkmoot peer ban INSTANCE --minutes 120",),
     exits={Exit.FAILED: _MISSING, Exit.REFUSED: REFUSED},

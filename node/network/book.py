@@ -87,17 +87,11 @@ class PeerBook:
         self._write(self._page(peer), code, why, 0)
 
     def ban(self, peer: PeerKey, *, minutes: int, why: str) -> None:
-        """Ban a peer by the operator's word, however good it was; the last word counts."""
+        """Ban a peer by the operator's word, however good it was; the last word counts, 0 pardons."""
         page = self._page(peer)
         page.thousandths = 0
         page.banned_until = self._now() + minutes * _MINUTE
         self._write(page, NodeCode.BANNED, why, 0)
-
-    def pardon(self, peer: PeerKey) -> None:
-        """End a ban and forget the score; the reasons stay."""
-        page = self._page(peer)
-        page.thousandths = page.banned_until = page.bans = 0
-        self._write(page, "PARDONED", "the operator said so", 0)
 
     def is_banned(self, peer: PeerKey) -> bool:
         """Tell whether a peer is banned now."""

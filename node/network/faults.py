@@ -16,7 +16,7 @@ import trio
 from node.base.errors import EXPLAINED, NetworkError, NodeCode
 
 
-class PeerFault(NetworkError):  # noqa: N818 # the contract's name: it is the peer's fault, not ours
+class PeerFault(NetworkError):  # noqa: N818 # it is the peer's fault, no error of ours
     """The peer broke a rule of framing or of time."""
 
 

@@ -1,10 +1,10 @@
 """Gossip: a fast hint to everybody on a topic, lossy by design.
 
 No decision may depend on gossip; what must arrive goes over streams. Around GossipSub (`pubsub`)
-stands what it lacks: our own publications are paced, because its queue of 32 drops silently (LAB
-fault 12); what arrives goes at once into a bounded queue of ours; every drop is counted. Payloads
-have up to 64 KiB: batch, for a message costs its milliseconds whatever its size. The same payload
-may come twice; whoever reads dedupes.
+stands what it lacks: our own publications are paced, because its queue of 32 drops silently (fault
+12 of ADR 23); what arrives goes at once into a bounded queue of ours; every drop is counted.
+Payloads have up to 64 KiB: batch, for a message costs its milliseconds whatever its size. The same
+payload may come twice; whoever reads dedupes.
 Design: federation, "Moving records".
 """
 

@@ -1,4 +1,4 @@
-"""libp2p 0.8.1, wrapped: what its faults need, each named by its number in the lab report.
+"""libp2p 0.8.1, wrapped: what its faults need, each named by its number in ADR 23.
 
 Out of the box any peer can end the process, and a node stops accepting after 250 connections in
 its lifetime. Where the library can be subclassed it is; `apply` patches the rest, once a process.
@@ -12,11 +12,9 @@ hold the defences of those layers.
     22        two dials, two connections                `HardenedSwarm.add_conn`
     3, 4, 7-17, 23                                      `pubsub`, `gossip`
 
-Beyond the lab's table the library dials known peers by itself until it has half of its most
+Beyond that table the library dials known peers by itself until it has half of its most
 connections, refuses to dial a peer for a minute after one failure, keeps the addresses that peers
 tell about themselves, and runs identify as tasks that nobody owns; none of that happens here.
-
-Decision: ADR 23.
 """
 
 import importlib.metadata

@@ -31,7 +31,7 @@ class Self:
     hello: Callable[[], Hello]
     """Its hello as of now."""
     instance_of: Callable[[PeerKey], InstanceId | None]
-    """The member or observer whose current key this is."""
+    """The member instance whose current key this is."""
     banned_why: Callable[[PeerKey], str | None]
     flushed: Callable[[], Awaitable[None]]
     """Returns once what the hello tells is durable."""
@@ -58,7 +58,7 @@ def refusal(me: Self, peer: PeerKey, theirs: Hello) -> Refusal | None:
         return _refusal(NodeCode.BANNED, banned)
     known = me.instance_of(peer)
     if known is None:
-        return _refusal(NodeCode.NOT_A_PEER, "its key is no member's or observer's")
+        return _refusal(NodeCode.NOT_A_PEER, "its key is no member's")
     if known != theirs.instance:
         return _refusal(NodeCode.NOT_A_PEER, "its key is another instance's than it claims to be")
     return None

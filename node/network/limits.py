@@ -60,7 +60,7 @@ class HostLimits:
     recheck_s: float = 1.0
     """How often `Host.allow` is asked again about connected peers."""
     gossip_per_s: int = 30
-    """Gossip that we publish; more waits (LAB fault 12: libp2p's queue of 32 drops silently)."""
+    """Gossip that we publish; more waits (fault 12: libp2p's queue of 32 drops silently)."""
     gossip_waiting: int = 64
     """Publications that may wait at one time; further ones are dropped and counted."""
     gossip_queue: int = 512

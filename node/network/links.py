@@ -56,7 +56,7 @@ class Known:
     instance: InstanceId
     cut: int = 0
     last_progress: Millis | None = None
-    """Unix time in ms at which it last told something."""
+    """Unix time in ms at which it last answered a question."""
 
 
 class Links:

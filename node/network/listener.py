@@ -1,9 +1,9 @@
 """Listening on TCP: bound before anything starts, to a port of its own, with places per origin.
 
-libp2p 0.8.1 binds with SO_REUSEPORT, so that a second node silently shares the port of the first
-(LAB recipe), hides a failed bind, and counts connections only when their handshake is done, so
-that silent sockets take all places (LAB fault 21). Here the sockets are bound first and a failure
-is an error; each accepted connection takes a place of its origin and gives it back at its end.
+libp2p 0.8.1 binds with SO_REUSEPORT, so that a second node silently shares the port of the first,
+hides a failed bind, and counts connections only when their handshake is done, so that silent
+sockets take all places (fault 21 of ADR 23). Here the sockets are bound first and a failure is an
+error; each accepted connection takes a place of its origin and gives it back at its end.
 """
 
 import ipaddress

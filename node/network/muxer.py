@@ -1,12 +1,12 @@
 """Yamux that keeps its own rules, and everybody else to them.
 
 libp2p 0.8.1 reads Yamux without enforcing it: a sender may ignore the window, open streams without
-end, and an unknown frame is skipped (LAB fault 18). Its writes wait for ever for a frozen peer, a
+end, and an unknown frame is skipped (fault 18). Its writes wait for ever for a frozen peer, a
 write that is cancelled half way leaves the encryption out of step, and a cancelled read loses
 bytes. This subclass reads the frames itself: what breaks a rule or a limit ends the connection, so
 one peer costs bounded memory and bounded time. Streams, windows and closing are the library's.
 
-Source: the Yamux specification (github.com/hashicorp/yamux), LAB faults 18, 19, 20.
+Source: the Yamux specification (github.com/hashicorp/yamux), faults 18 to 20 of ADR 23.
 """
 
 import struct

@@ -8,9 +8,9 @@
     13-16     order, bans, ids, signing          no asynchronous checks; `admits`; the defaults
     23        repeated checks, endless caches    `RecentIds`; cheap checks come first
 
-Beyond the lab's table the library starts a task for each message of a packet, remembers the time
-of each delivery and whatever topics a peer invents, and forgets what a peer subscribed to when the
-peer calls again before its old connection is known to be dead.
+The numbers are those of ADR 23. Beyond its table the library starts a task for each message of a
+packet, remembers the time of each delivery and whatever topics a peer invents, and forgets what a
+peer subscribed to when the peer calls again before its old connection is known to be dead.
 """
 
 from collections import OrderedDict, defaultdict
@@ -82,7 +82,7 @@ class RecentIds(LastSeenCache):
 
 
 def router() -> "GuardedRouter":
-    """Make the router with the lab's settings; each of them was measured."""
+    """Make the router with settings that were measured; numbers are faults of ADR 23."""
     made = GuardedRouter(
         protocols=[PROTOCOL_ID_V11],  # 17: version 1.2 floods its own queues.
         degree=8,

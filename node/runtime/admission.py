@@ -1,4 +1,4 @@
-"""Admits a new agent whose keys this instance keeps: four records, one after the other.
+"""Admits a new agent whose keys this instance keeps: three records, one after the other.
 
 The operator answers for the agent by its own signed word, so its key must be kept here too; an
 instance of a larger realm usually does not keep it, and refuses. The keys are durable before the
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _SEED: Final = 32
 _ONE: Final = trio.CapacityLimiter(1)
-"""Who changes the keystore."""
+"""One admission at a time changes the keystore."""
 
 
 async def admit(node: "Node", name: str) -> AgentId:
     """Make an agent and admit it; it counts from the next tick on. Durable when this returns.
 
-    Raises RequestError NOT_IN_CUSTODY if the operator's key is not kept here, and RefusedError,
-    also while the instance may not sign.
+    Raises RequestError NOT_IN_CUSTODY if the operator's key is not kept here, SETTLING while the
+    instance may not sign, and what `Node.sign` raises.
     """
     operator = node.world.state.instances[node.instance]
     if not node.keystore.has(operator):

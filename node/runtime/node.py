@@ -86,7 +86,6 @@ class Node:
         self.events = events
         self.links = core.links
         self.driver = core.driver
-        self.started_wall = clock.wall()
         self.stopping = False
         self.network: Network | None = None
         """None before the host listens, and while the node stops."""

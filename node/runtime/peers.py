@@ -36,7 +36,7 @@ class PeerView:
     connected: bool
     cut: int
     last_progress: Millis | None
-    """Unix time in ms at which it last told something."""
+    """Unix time in ms at which it last answered a question."""
     score: int
     """What its faults add up to; 0 is spotless."""
     banned_until: Millis | None

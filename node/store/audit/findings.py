@@ -95,11 +95,6 @@ class Audit:
     world_digest: bytes
     """Of the world at that cut; empty if the log was not folded."""
 
-    @property
-    def is_sound(self) -> bool:
-        """Tell whether nothing was found."""
-        return not self.findings
-
 
 @dataclass(slots=True)
 class Report:

@@ -12,7 +12,6 @@ from node.base.settings import (
     KEYS,
     OTHER_VARIABLES,
     Settings,
-    example,
     load,
     page,
     read_address,
@@ -55,9 +54,9 @@ def test_an_empty_file_gives_the_defaults(tmp_path: Path) -> None:
     assert loaded(tmp_path, "") == Settings()
 
 
-def test_the_example_changes_nothing(tmp_path: Path) -> None:
-    assert tomllib.loads(example()) == {}
-    assert loaded(tmp_path, example()) == Settings()
+def test_default_settings_are_spelled_as_comments_only(tmp_path: Path) -> None:
+    assert tomllib.loads(spell(Settings())) == {}
+    assert loaded(tmp_path, spell(Settings())) == Settings()
 
 
 def test_every_value_of_a_file_is_read(tmp_path: Path) -> None:

@@ -112,14 +112,14 @@ def test_each_ban_is_twice_as_long_up_to_a_day_and_a_day_of_peace_forgets_that()
     assert kept.banned_until(PEER) == time.now + FIRST_BAN
 
 
-def test_an_operator_bans_and_pardons() -> None:
+def test_an_operator_bans_and_ends_the_ban() -> None:
     kept, time = book()
     kept.ban(PEER, minutes=3, why="the operator said so")
     assert kept.banned_until(PEER) == time.now + 3 * 60_000
     assert kept.banned_why(PEER) == "for 3 more minutes; last: the operator said so"
-    kept.pardon(PEER)
+    kept.ban(PEER, minutes=0, why="the operator said so")
     assert not kept.is_banned(PEER)
-    assert [row.code for row in kept.why(PEER)] == ["BANNED", "PARDONED"]
+    assert [row.code for row in kept.why(PEER)] == ["BANNED", "BANNED"]
 
 
 def test_reasons_are_bounded() -> None:

@@ -1,4 +1,4 @@
-"""Attacks below gossip: raw sockets, handshakes, Yamux, floods (lab scripts 04 and 05)."""
+"""Attacks below gossip: raw sockets, handshakes, Yamux, floods."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""LAB faults 6 and 18 to 22: connections that take more than their share, or nothing at all."""
+"""Faults 6 and 18 to 22 of ADR 23: connections that take more than their share, or nothing at all."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""LAB faults 1 to 5: what any peer could end the process with."""
+"""Faults 1 to 5 of ADR 23: what any peer could end the process with."""
 
 from contextlib import suppress
 

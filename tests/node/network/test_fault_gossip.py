@@ -1,4 +1,4 @@
-"""LAB faults 7 to 17 and 23: gossip that repeats, disappears, or remembers everything."""
+"""Faults 7 to 17 and 23 of ADR 23: gossip that repeats, disappears, or remembers everything."""
 
 import time
 

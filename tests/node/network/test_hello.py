@@ -94,7 +94,7 @@ def test_the_reasons_are_looked_at_in_their_order() -> None:
                 no = refusal(one.me, STRANGE, hello_of(TOWN, 1, **fields))
                 assert no is not None
                 codes.append(no.code)
-            one.book.pardon(STRANGE)
+            one.book.ban(STRANGE, minutes=0, why="it was enough")
             no = refusal(one.me, STRANGE, hello_of(TOWN, 1))
             assert no is not None
             codes.append(no.code)

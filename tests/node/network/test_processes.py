@@ -1,4 +1,4 @@
-"""Peers that are killed, frozen, restarted, or whose clock is set back (lab scripts 14, 15, 18b)."""
+"""Peers that are killed, frozen, restarted, or whose clock is set back."""
 
 import os
 import signal
