@@ -31,7 +31,6 @@ from federation.protocol import World, begin, start
 from federation.protocol import effects as fx
 from federation.records import Record
 from node.base.clock import SteadyClock
-from node.runtime.camera import Camera
 from node.runtime.collector import calm_collector
 from node.runtime.driver import Driver
 from node.runtime.events import EventFeed
@@ -39,6 +38,7 @@ from node.runtime.inbox import Inbox
 from node.runtime.ingest import Ingest
 from node.runtime.intake import PeerIntake
 from node.runtime.performers import Performers
+from node.runtime.snapshots import Snapshots
 from node.runtime.timers import Timers
 from node.store import Store, open_store
 
@@ -255,7 +255,7 @@ async def through_core(stage: Stage, feed: Callable[[Feed], Awaitable[None]]) ->
         now=stage.clock.now,
         inbox=inbox,
         timers=timers,
-        photograph=Camera(0).photograph,
+        snapshot=Snapshots(0).take,
     )
     events = EventFeed(stage.store, recent=(), wall=stage.clock.wall)
     outside = Nowhere()

@@ -20,9 +20,9 @@ async def add_peer(call: Call) -> Done:
     return Done()
 
 
-async def drop_peer(call: Call) -> Done:
+async def remove_peer(call: Call) -> Done:
     """Call a peer no more."""
-    call.node.drop_peer(call.named(Thing.AGENT, part="instance"))
+    call.node.remove_peer(call.named(Thing.AGENT, part="instance"))
     return Done()
 
 

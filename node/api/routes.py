@@ -229,6 +229,8 @@ _WRITES: Final = (
         gives=schemas.Signed,
         takes=schemas.ProposeArtifact,
         who=Who.AGENT,
+        says="The same text by the same agent, sent again before it is decided, is the same "
+        "artifact: after a lost answer simply send it again.",
     ),
     Route(
         method="POST",
@@ -283,7 +285,7 @@ _ADMIN: Final = (
         method="DELETE",
         path="/v1/admin/peers/{instance}",
         summary="Call an instance no more",
-        handler=admin.drop_peer,
+        handler=admin.remove_peer,
         gives=schemas.Done,
         who=Who.OPERATOR,
     ),

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from federation.core import AgentId, ArtifactId, Digest
-from federation.protocol import custody
-from federation.records import ArtifactText, Record
+from federation.protocol import World, custody
+from federation.records import ArtifactText, Propose, Record, text_id
 from federation.records.bodies import Topic
 from node.commands.fields import bad_field, check, text
 from node.runtime import Node
@@ -46,7 +46,8 @@ class Proposal:
 async def propose(node: Node, agent: AgentId, proposal: Proposal) -> Record:
     """Sign and store a proposal; the next cut opens its round.
 
-    Raises RequestError BAD_FIELD that names the field, RefusedError where the rules do not allow
+    The same text by the same agent, said again before it is decided, is the same proposal: a
+    program that got no answer may simply repeat itself. Raises RequestError BAD_FIELD that names the field, RefusedError where the rules do not allow
     it, and NodeError NOT_IN_CUSTODY.
     """
     content = _content(proposal)
@@ -59,6 +60,10 @@ async def propose(node: Node, agent: AgentId, proposal: Proposal) -> Record:
         if len(set(members)) != len(members):
             raise bad_field(f"$.{name}", "a member stands twice")
     lang = check("$.lang", proposal.lang, _Lang)
+    said = _undecided(node.world, agent, text_id(content))
+    if said is not None:
+        await node.flushed()
+        return said
     salt = node.entropy(TEXT_SALT)
     return await node.sign(
         agent,
@@ -73,6 +78,26 @@ async def propose(node: Node, agent: AgentId, proposal: Proposal) -> Record:
             sources=proposal.source_digests,
             lang=lang,
         ),
+    )
+
+
+def _undecided(world: World, agent: AgentId, content: Digest) -> Record | None:
+    """Give the agent's own proposal of a text, if it waits for a cut or for its verdict."""
+    known = world.state.texts.get(content)
+    artifact = world.state.artifacts.get(known) if known is not None else None
+    if artifact is not None and artifact.author == agent and artifact.verdict is None:
+        return world.log.get(artifact.id)
+    waiting = (world.log.get(name) for name in world.triggers)
+    return next(
+        (
+            record
+            for record in waiting
+            if record is not None
+            and record.author == agent
+            and isinstance(record.body, Propose)
+            and record.body.text_id == content
+        ),
+        None,
     )
 
 

@@ -78,9 +78,9 @@ class Models:
             "falsification": text.falsification,
             "topics": [TOPIC],
         }
+        # Sent again if the answer is lost with the process: the same text is the same proposal.
         answer = await _insistently(home, "/v1/artifacts", body)
         if not answer.is_success:
-            # Sent twice, because the first answer was lost with the process.
             raise RefusedByNodeError(answer.text)
         name = msgspec.json.decode(answer.content, type=_Signed).id
         home.acknowledged.add(name)

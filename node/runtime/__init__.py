@@ -14,9 +14,9 @@
 `intake`       what links hand over
 `driver`       the only caller of `step`
 `performers`   carry out what the core asks for: stores first
-`camera`       snapshots of the world, once the log has grown
+`snapshots`    of the world, once the log has grown
 `timers`       wake the core when it asked for it
-`custody`      reveal ballots by itself
+`revealing`    opens ballots by itself
 `events`       what happened, numbered and resumable
 `peers`        what an operator sees of the others
 `health`       how the instance is, with reasons

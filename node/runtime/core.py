@@ -19,14 +19,14 @@ from node.network.hints import Hints
 from node.network.links import Links
 from node.network.reconcile import ByHeads
 from node.network.serving import Serving
-from node.runtime.camera import Camera
-from node.runtime.custody import Revealing
 from node.runtime.driver import Driver
 from node.runtime.events import EventFeed
 from node.runtime.inbox import Inbox
 from node.runtime.ingest import Ingest
 from node.runtime.intake import PeerIntake
 from node.runtime.performers import Performers
+from node.runtime.revealing import Revealing
+from node.runtime.snapshots import Snapshots
 from node.runtime.timers import Timers
 from node.setup.genesis import GenesisFile
 from node.store import Loaded, SaveEvent, SaveSnapshot, Store
@@ -57,11 +57,11 @@ def build(
     clock: Clock,
     pause: Callable[[], float],
     recent: Sequence[SaveEvent],
-    photo: SaveSnapshot | None,
+    newest: SaveSnapshot | None,
 ) -> Core:
     """Bring the world back and put its shell around it; nothing runs yet.
 
-    `recent` are the newest stored events, `photo` is the newest stored snapshot. The store vouches
+    `recent` are the newest stored events, `newest` is the newest stored snapshot. The store vouches
     for the signatures of its records: they were checked before it took them, and the doctor
     checks them again.
     """
@@ -78,14 +78,14 @@ def build(
         now=clock.now(),
         epoch=clock.wall() - clock.now(),
         verify=ingest.verify,
-        snapshot=photo.content if photo else None,
+        snapshot=newest.content if newest else None,
         trusted=True,
     )
     refused = any(
         isinstance(one, fx.Tell) and one.event is fx.Happening.SNAPSHOT_REFUSED for one in effects
     )
-    camera = Camera(len(world.log) if photo and not refused else 0)
-    driver = Driver(world, now=clock.now, inbox=inbox, timers=timers, photograph=camera.photograph)
+    snapshots = Snapshots(len(world.log) if newest and not refused else 0)
+    driver = Driver(world, now=clock.now, inbox=inbox, timers=timers, snapshot=snapshots.take)
     events = EventFeed(store, recent=recent, wall=clock.wall)
     heads, hints = HeadsCache(), Hints()
     book = PeerBook(now=clock.now, wall=clock.wall)

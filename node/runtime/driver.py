@@ -61,7 +61,7 @@ class Outcome:
     """To be performed afterwards, in order."""
 
 
-Photograph: TypeAlias = Callable[[World], SaveSnapshot]
+TakeSnapshot: TypeAlias = Callable[[World], SaveSnapshot]
 """Takes a snapshot of a world that has just folded a cut."""
 
 
@@ -75,7 +75,7 @@ class Driver:
         now: Callable[[], Millis],
         inbox: Inbox,
         timers: Timers,
-        photograph: Photograph,
+        snapshot: TakeSnapshot,
     ) -> None:
         """Drive a world that `begin` or `restore` gave."""
         self.world = world
@@ -86,7 +86,7 @@ class Driver:
         """Called with the effects of every step, at once; they may give the core an input."""
         self.failure: BaseException | None = None
         """Why there will be no more outcomes."""
-        self._photograph = photograph
+        self._snapshot = snapshot
         self._send, self.outcomes = trio.open_memory_channel[Outcome](1_000_000)
         self._mark: Mark = 0
         self._durable: Mark = 0
@@ -129,7 +129,7 @@ class Driver:
     def _photo(self) -> SaveSnapshot:
         """Take a snapshot; without content if that fails: a start then folds a longer tail."""
         try:
-            return self._photograph(self.world)
+            return self._snapshot(self.world)
         except Exception as error:  # noqa: BLE001 # what the step has stored must not be lost for it
             state = self.world.state
             log.warning("snapshot.failed", cut=state.cut, error=named(error))

@@ -32,11 +32,11 @@ from node.network.host import Host
 from node.network.identity import read_address
 from node.runtime import admission
 from node.runtime.core import Core
-from node.runtime.custody import keyring_of
 from node.runtime.events import EventFeed
 from node.runtime.health import Health, health
 from node.runtime.network import Network
 from node.runtime.peers import MOST_ADDED, PeerView, peer_views, read_addresses, write_addresses
+from node.runtime.revealing import keyring_of
 from node.setup.genesis import GenesisFile
 from node.store import Store
 
@@ -231,7 +231,7 @@ class Node:
         if self.network is not None:
             self.network.dialer.add(address)
 
-    def drop_peer(self, instance: InstanceId) -> None:
+    def remove_peer(self, instance: InstanceId) -> None:
         """Call an instance no more; it may still call here, unless it is banned."""
         key = self._peer(instance).key
         kept = read_addresses(self.data.peers)

@@ -87,7 +87,7 @@ async def open_node(
                 clock=clock,
                 pause=lambda: jitter(settings.sync_every_ms / _SECOND),
                 recent=await _recent(store),
-                photo=await store.latest_snapshot(),
+                newest=await store.latest_snapshot(),
             )
             node = Node(
                 data=data,

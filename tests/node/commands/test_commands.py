@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from federation.core import Code, RefusedError
 from federation.crypto import Basis, Choice, Reason
 from federation.records import Commit, Propose, Stance
 from node.base.entropy import random_bytes
@@ -119,3 +120,25 @@ async def test_every_salt_and_nonce_is_fresh_and_comes_from_the_node(tmp_path: P
     assert len({body.commitment for body in bodies if isinstance(body, Commit)}) == 2
     for record, nonce in zip(commits, (drawn[1], drawn[3]), strict=True):
         assert nonce not in record.body_raw
+
+
+@pytest.mark.trio
+async def test_a_proposal_that_is_repeated_before_it_is_decided_is_the_same(
+    tmp_path: Path,
+) -> None:
+    with trio.fail_after(30):
+        async with living(tmp_path) as it:
+            first = await propose(it.node, it.agents[0], GOOD)
+            waiting = await propose(it.node, it.agents[0], GOOD)
+            await until(lambda: first.id in it.node.world.state.artifacts)
+            under_review = await propose(it.node, it.agents[0], GOOD)
+            other = await propose(it.node, it.agents[0], Proposal(title="u", topics=("a/b",)))
+            records = it.node.world.log.count_of(it.agents[0])
+            with pytest.raises(RefusedError) as refused:
+                await propose(it.node, it.agents[1], GOOD)
+
+    assert (waiting, under_review) == (first, first)
+    assert other.id != first.id
+    # Inception and two proposals.
+    assert records == 3
+    assert refused.value.code is Code.DUPLICATE

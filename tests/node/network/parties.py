@@ -36,11 +36,11 @@ from node.network.messages import (
 from node.network.reconcile import ByHeads
 from node.network.serving import Serving
 from node.network.streams import Stream, Tap
-from node.runtime.camera import Camera
 from node.runtime.driver import Driver
 from node.runtime.inbox import Inbox
 from node.runtime.ingest import Ingest
 from node.runtime.intake import PeerIntake
+from node.runtime.snapshots import Snapshots
 from node.runtime.timers import Timers
 from tests.federation.protocol.town import Town, keys
 from tests.node.network.hosts import LOOPBACK
@@ -102,9 +102,7 @@ async def party(
     def now() -> int:
         return town.now + int((trio.current_time() - began) * 1_000)
 
-    driver = Driver(
-        world, now=now, inbox=inbox, timers=Timers(now), photograph=Camera(0).photograph
-    )
+    driver = Driver(world, now=now, inbox=inbox, timers=Timers(now), snapshot=Snapshots(0).take)
     book = PeerBook(now=now, wall=now)
     ingest = Ingest(world.realm, lambda: driver.world.log)
     intake = PeerIntake(

@@ -12,11 +12,11 @@ from federation.protocol import World
 from federation.protocol import effects as fx
 from federation.protocol.inputs import Arrived
 from federation.records import AgentSubscribe, Record, Role
-from node.runtime.camera import Camera
 from node.runtime.driver import Driver
 from node.runtime.events import EventFeed
 from node.runtime.inbox import Inbox
 from node.runtime.performers import Performers
+from node.runtime.snapshots import Snapshots
 from node.runtime.timers import Timers
 from node.store import SaveEvent, Store, Write, open_store
 from tests.builders import Chain
@@ -124,7 +124,7 @@ async def drive(root: Path, *, instances: int = 1, is_open: bool = True) -> Asyn
         inbox = Inbox()
         timers = Timers(lambda: time[0])
         driver = Driver(
-            world, now=lambda: time[0], inbox=inbox, timers=timers, photograph=Camera(0).photograph
+            world, now=lambda: time[0], inbox=inbox, timers=timers, snapshot=Snapshots(0).take
         )
         events = EventFeed(store, recent=(), wall=lambda: 1_000_000 + time[0])
         network, shown = Network(), list[SaveEvent]()

@@ -234,11 +234,11 @@ async def test_a_listener_that_fails_stops_the_node_and_loses_no_store(tmp_path:
 async def test_a_snapshot_that_cannot_be_taken_costs_its_content_and_no_store(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def photograph(world: World) -> SaveSnapshot:
+    def take(world: World) -> SaveSnapshot:
         raise MemoryError(world.state.cut)
 
     async with drive(tmp_path) as it:
-        it.driver._photograph = photograph
+        it.driver._snapshot = take
         with caplog.at_level("WARNING", logger="folkmoot"):
             while it.world.state.cut == 0:
                 it.time[0] += 500

@@ -342,8 +342,8 @@ async def test_an_added_peer_is_called_also_after_a_restart_and_a_dropped_one_is
                 await until(lambda: one.links.connected == (two.instance,))
             async with town.node(0) as one:
                 await until(lambda: one.links.connected == (two.instance,))
-                one.drop_peer(two.instance)
-                one.drop_peer(two.instance)
+                one.remove_peer(two.instance)
+                one.remove_peer(two.instance)
                 assert one.peers()[0].address is None
                 # What is going on goes on.
                 assert one.links.connected == (two.instance,)
@@ -364,7 +364,7 @@ async def test_dropping_a_peer_drops_all_its_addresses(tmp_path: Path) -> None:
             async with town.node(0) as one:
                 one.add_peer(elsewhere)
                 one.add_peer(address)
-                one.drop_peer(two.instance)
+                one.remove_peer(two.instance)
                 assert one.network is not None
 
                 assert one.network.dialer.calls == {}
@@ -383,9 +383,9 @@ async def test_a_peer_of_the_settings_is_dropped_there(tmp_path: Path) -> None:
                 one.add_peer(two.host.addresses[0])
                 assert not one.data.peers.exists()
                 with pytest.raises(RequestError) as refused:
-                    one.drop_peer(two.instance)
+                    one.remove_peer(two.instance)
                 with pytest.raises(RequestError) as unknown:
-                    one.drop_peer(bytes(32))
+                    one.remove_peer(bytes(32))
 
     assert refused.value.code is NodeCode.NOT_ALLOWED
     assert unknown.value.code is NodeCode.NOT_FOUND
@@ -411,7 +411,7 @@ async def test_a_banned_peer_is_cut_off_and_pardoned_it_comes_back(tmp_path: Pat
             one.ban_peer(two.instance, minutes=0)
             assert one.peers()[0].banned_until is None
             # It waits a minute after a refusal; a person would add it anew.
-            two.drop_peer(one.instance)
+            two.remove_peer(one.instance)
             introduce([one, two])
             await until(lambda: one.links.connected == (two.instance,))
 

@@ -49,15 +49,15 @@ class Photographed(Trial):
         self.written.setdefault(me, []).append(writes)
         world = self.worlds[me]
         if any(isinstance(one, fx.Tell) and one.event is fx.Happening.CUT for one in done):
-            photo = SaveSnapshot(
+            newest = SaveSnapshot(
                 cut=world.state.cut,
                 tick=world.state.tick,
                 digest=world.state.digest,
                 world_digest=world.digest,
                 content=snapshot.take(world),
             )
-            self.photos.setdefault(me, []).append(photo)
-            writes.append(photo)
+            self.photos.setdefault(me, []).append(newest)
+            writes.append(newest)
 
 
 @cache

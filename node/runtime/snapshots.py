@@ -16,14 +16,14 @@ PART: Final = 32
 """It has also grown by one in so many."""
 
 
-class Camera:
+class Snapshots:
     """Remembers how large the log was when the last snapshot was taken."""
 
     def __init__(self, size: int) -> None:
         """`size` is the number of records in the snapshot that the world came from, or 0."""
         self._size = size
 
-    def photograph(self, world: World) -> SaveSnapshot:
+    def take(self, world: World) -> SaveSnapshot:
         """Take what a world that has just folded a cut deserves."""
         state, size = world.state, len(world.log)
         content: bytes | None = None

@@ -18,10 +18,10 @@ from node.base.entropy import random_bytes
 from node.base.errors import KeystoreError, NodeCode, RequestError
 from node.keys import Identity, Keystore
 from node.runtime import Node
-from node.runtime.camera import Camera
-from node.runtime.custody import Revealing
 from node.runtime.driver import AHEAD, Driver
 from node.runtime.inbox import Inbox
+from node.runtime.revealing import Revealing
+from node.runtime.snapshots import Snapshots
 from node.runtime.timers import Timers
 from tests.federation.protocol.town import Town, keys
 from tests.node.runtime.quick import agents_of, in_phase, propose, quick, vote
@@ -180,7 +180,7 @@ def driver_of(town: Town) -> Driver:
     now = town.now
     timers = Timers(lambda: now)
     return Driver(
-        town.world(), now=lambda: now, inbox=Inbox(), timers=timers, photograph=Camera(0).photograph
+        town.world(), now=lambda: now, inbox=Inbox(), timers=timers, snapshot=Snapshots(0).take
     )
 
 
