@@ -27,7 +27,7 @@ from msgspec import Meta
 
 from federation.core import AgentId, Millis, short
 from node.base.entropy import Entropy
-from node.base.errors import NodeCode, NodeError, RequestError
+from node.base.errors import EXPLAINED, NodeCode, NodeError, RequestError
 from node.base.paths import DataDir, write_private
 
 PREFIX: Final = "fm_"
@@ -218,7 +218,7 @@ def _read(data: DataDir) -> tuple[Token, ...]:
         raise NodeError(
             "tokens not read",
             why=f"{data.tokens.name}: {error}",
-            fix="put back its backup, or remove it and make the tokens anew",
+            fix=EXPLAINED[NodeCode.TOKENS_DAMAGED][1],
             code=NodeCode.TOKENS_DAMAGED,
         ) from error
 

@@ -80,6 +80,7 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     NodeCode.NOT_BOUND: 503,
     NodeCode.UNREACHABLE: 503,
     NodeCode.NOT_A_PEER: 403,
+    NodeCode.NO_HELLO: 403,
     NodeCode.WRONG_PROTOCOL: 409,
     NodeCode.BANNED: 403,
     NodeCode.STORE_UNKNOWN: 503,

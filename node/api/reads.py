@@ -27,6 +27,7 @@ from node.api.ids import read_id
 from node.api.schemas import (
     Fault,
     Glance,
+    Gossip,
     Health,
     ListAgents,
     ListArtifacts,
@@ -43,6 +44,7 @@ from node.base.errors import NodeCode
 from node.queries import agents, artifacts, charters, history, names, realm, rounds, why
 from node.queries.names import Thing
 from node.runtime import PeerView
+from node.runtime.network import GossipView
 
 VERSION: Final = version("folkmoot")
 _NULL: Final = msgspec.Raw(b"null")
@@ -84,10 +86,22 @@ async def overview(call: Call) -> realm.Overview:
 async def list_peers(call: Call) -> Peers:
     """List the other instances; without the operator's token only how many there are."""
     found = call.node.peers()
+    network = call.node.network if call.caller.operates else None
     return Peers(
         known=len(found),
         connected=sum(one.connected for one in found),
         peers=tuple(map(peer_of, found)) if call.caller.operates else None,
+        gossip=gossip_of(network.gossip()) if network is not None else None,
+    )
+
+
+def gossip_of(view: GossipView) -> Gossip:
+    """Show what gossip has lost."""
+    return Gossip(
+        published_dropped=view.published_dropped,
+        undelivered=view.undelivered,
+        received_dropped=view.received_dropped,
+        refused=view.refused,
     )
 
 
@@ -105,6 +119,7 @@ def peer_of(view: PeerView) -> Peer:
         banned_until=view.banned_until,
         why=tuple(Fault(at=one.at, code=one.code, why=one.why, cost=one.cost) for one in view.why),
         unreachable=view.unreachable,
+        dropped=view.dropped,
     )
 
 

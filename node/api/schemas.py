@@ -331,6 +331,21 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """Its faults."""
     unreachable: str
     """Why there is no connection although its address is known; empty otherwise."""
+    dropped: int
+    """Packets and records for it that gave way because it took too few."""
+
+
+class Gossip(msgspec.Struct, frozen=True, kw_only=True):
+    """What gossip has lost since the node started; it is brought over streams instead."""
+
+    published_dropped: int
+    """Records that gave way because too many waited to be said."""
+    undelivered: int
+    """Batches that found a neighbour's queue full, once for each neighbour."""
+    received_dropped: int
+    """Batches of others that gave way because too many waited to be read."""
+    refused: int
+    """Messages that were malformed, unsigned, unwanted or beyond their sender's budget."""
 
 
 class Peers(msgspec.Struct, frozen=True, kw_only=True):
@@ -342,3 +357,5 @@ class Peers(msgspec.Struct, frozen=True, kw_only=True):
     """How many of them it is connected to."""
     peers: tuple[Peer, ...] | None
     """One each; nil for callers without the operator's token."""
+    gossip: Gossip | None
+    """What gossip has lost; nil for callers without the operator's token."""

@@ -53,6 +53,7 @@ class NodeCode(StrEnum):
     NOT_BOUND = "NOT_BOUND"
     UNREACHABLE = "UNREACHABLE"
     NOT_A_PEER = "NOT_A_PEER"
+    NO_HELLO = "NO_HELLO"
     WRONG_REALM = "WRONG_REALM"
     WRONG_CHARTER = "WRONG_CHARTER"
     WRONG_PROTOCOL = "WRONG_PROTOCOL"
@@ -157,8 +158,11 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
         "pass all its seeds by key_index, those that are kept first",
     ),
     NodeCode.KEYS_EXPOSED: (
-        "others than the owner have rights on a key or passphrase file",
-        "take them away with `chmod`; if somebody could read it, change the passphrase and rotate",
+        "others than the owner have rights on key files, tokens or a passphrase file",
+        (
+            "take them away with `chmod`; a passphrase that others could read is changed by "
+            "`folkmoot keys passphrase`, tokens are made anew"
+        ),
     ),
     NodeCode.KEYSTORE_MISSING: (
         "the directory holds no key files",
@@ -167,7 +171,7 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     NodeCode.KEYSTORE_EXISTS: ("a keystore is there already", "unlock it, or name another place"),
     NodeCode.KEYSTORE_CHANGED: (
         "another process has changed the passphrase since the keys were unlocked",
-        "unlock the keystore again",
+        "unlock the keystore again; start a node anew, with the new passphrase",
     ),
     NodeCode.KEYSTORE_NEWER: (
         "a later version of folkmoot has written a key file",
@@ -200,7 +204,14 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     ),
     NodeCode.NOT_A_PEER: (
         "the caller's key is no member's of this realm",
-        "ask an operator of the realm to add it",
+        (
+            "run a member from its own data directory: the members of a realm are those of its "
+            "genesis, and this version adds none"
+        ),
+    ),
+    NodeCode.NO_HELLO: (
+        "the peer used another protocol before it said hello",
+        "say hello on each new connection first",
     ),
     NodeCode.WRONG_REALM: (
         "the peer belongs to another realm",
@@ -259,8 +270,8 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
         "use a token with the scope that the error names",
     ),
     NodeCode.BAD_REQUEST: (
-        "a field is missing, unknown or out of its range",
-        "correct the field that the error names",
+        "not JSON or msgpack, too long a query, a body where none is taken, or a name that is none",
+        "send what the reference says of this address; the error names what was wrong",
     ),
     NodeCode.TOO_MANY_REQUESTS: ("the caller's bucket is empty", "wait as long as it says"),
     NodeCode.STOPPING: ("the node is shutting down", "try again when it is back"),
@@ -280,7 +291,8 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     ),
     NodeCode.TOKENS_DAMAGED: (
         "the file of tokens is not what was written",
-        "put back its backup, or remove it and make the tokens anew",
+        "put back its backup; or remove tokens.json and operator.token and start the node again, "
+        "which makes a new operator's token, and make those of the agents anew",
     ),
     NodeCode.WRONG_HOST: (
         "its header Host names another host than this instance",

@@ -21,6 +21,7 @@
 `agent_cmd`    `folkmoot agent list`, `show`, `create`
 `token_cmd`    `folkmoot agent token`, `tokens`, `revoke-token`
 `keys_cmd`     `folkmoot agent export`, `import`
+`keystore_cmd` `folkmoot keys list`, `passphrase`
 `peer_cmd`     `folkmoot peer list`, `add`, `why`, `ban`, `remove`
 `probe_cmd`    `folkmoot peer probe`
 `demo_cmd`     `folkmoot demo`

@@ -14,6 +14,7 @@ from node.cli.tables import (
     NOTHING,
     Told,
     cell,
+    moment,
     prose,
     put_end,
     put_fields,
@@ -30,7 +31,7 @@ SIGNED: Final = {
     "kind": "its kind",
     "agent": "id of its author",
     "seq": "its place in the author's chain",
-    "at": "the claimed time, which decides nothing",
+    "at": "the claimed time (Unix time in ms), which decides nothing",
 }
 """What the node tells of a record that it signed."""
 MISSING: Final = "no such artifact, or the node does not run"
@@ -182,7 +183,8 @@ def say_done(output: Output, told: Json, words: str) -> Exit:
         output.put_json(told)
     else:
         output.say(words)
-        put_fields(output, row_of(told))
+        row = row_of(told)
+        put_fields(output, {**row, "at": moment(row["at"])} if "at" in row else row)
     return Exit.OK
 
 

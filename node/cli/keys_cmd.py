@@ -28,14 +28,18 @@ from node.setup.directory import not_written
 
 
 def unlock(arguments: argparse.Namespace, data: DataDir) -> Keystore:
-    """Open the keystore of a data directory; the command line says from where, or the settings."""
+    """Open the keystore of a data directory with the passphrase that `passphrase_of` gives."""
     data.check()
+    return Keystore.unlock(data.keys, passphrase_of(arguments, data))
+
+
+def passphrase_of(arguments: argparse.Namespace, data: DataDir) -> bytes:
+    """Give the passphrase of a keystore; the command line says from where, or the settings."""
     descriptor: int | None = arguments.passphrase_fd
     file: Path | None = arguments.passphrase_file
     if file is None and descriptor is None:
         file = load(data.settings, os.environ).passphrase_file
-    passphrase = obtain(descriptor=descriptor, file=file, environ=os.environ)
-    return Keystore.unlock(data.keys, passphrase)
+    return obtain(descriptor=descriptor, file=file, environ=os.environ)
 
 
 def _key_passphrase_option(parser: argparse.ArgumentParser, what: str) -> None:
@@ -132,7 +136,7 @@ def _import(arguments: argparse.Namespace, output: Output) -> Exit:
         raise KeystoreError(
             "key not imported",
             why=f"the keys of {body.name} are kept here already",
-            fix="nothing needs to be done; to use another key, rotate it",
+            fix="nothing needs to be done: the node signs with the keys that are kept",
             code=NodeCode.KEY_WOULD_BE_LOST,
         )
     keystore.import_openssh(

@@ -26,6 +26,7 @@ from node.cli.doctor_cmd import DOCTOR
 from node.cli.errors import AnyError, Code, CommandError, Exit, exit_of
 from node.cli.init_cmd import INIT
 from node.cli.keys_cmd import AGENT_EXPORT, AGENT_IMPORT
+from node.cli.keystore_cmd import KEYS_LIST, KEYS_PASSPHRASE
 from node.cli.output import Output
 from node.cli.parser import COMMAND, Parser, parser_of
 from node.cli.peer_cmd import PEER_ADD, PEER_BAN, PEER_LIST, PEER_REMOVE, PEER_WHY
@@ -67,6 +68,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
     AGENT_REVOKE_TOKEN,
     AGENT_EXPORT,
     AGENT_IMPORT,
+    KEYS_LIST,
+    KEYS_PASSPHRASE,
     PEER_LIST,
     PEER_ADD,
     PEER_WHY,
@@ -83,6 +86,7 @@ NOUNS: Final = {
     "artifact": "Read and propose pieces of knowledge",
     "review": "Take part in rounds: object, argue, vote",
     "agent": "Agents, their tokens and their keys",
+    "keys": "The keys that an instance keeps, and their passphrase",
     "peer": "Other instances, and how it stands with them",
     "charter": "Look at rules before adopting them",
 }

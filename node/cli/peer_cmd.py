@@ -183,6 +183,7 @@ PEER_LIST: Final = Command(
         "known": "how many this instance knows",
         "connected": "how many of them it is connected to",
         "peers": "one object each; null without the operator's token",
+        "gossip": "what gossip has lost since the node started; null like `peers`",
     },
     examples=("folkmoot peer list", "folkmoot peer list --json"),
     exits={Exit.FAILED: "the node does not run", Exit.REFUSED: "the token is not the operator's"},

@@ -17,7 +17,7 @@ from node.cli.command import Command
 from node.cli.errors import Exit
 from node.cli.names import kept_agent
 from node.cli.output import Output
-from node.cli.tables import cell, put_table
+from node.cli.tables import cell, moment, put_table
 
 _ACT: Final = "act"
 _SCOPES: Final = ("read", _ACT, "operator")
@@ -99,7 +99,7 @@ def _tokens(arguments: argparse.Namespace, output: Output) -> Exit:
                     f"act:{cell(scope.removeprefix('act:'))}" if scope.startswith("act:") else scope
                     for scope in token.scopes
                 ),
-                cell(token.created),
+                moment(token.created),
                 cell(token.note),
             )
             for token in tokens

@@ -156,8 +156,8 @@ def _check_private(path: Path, mode: int, want: str) -> None:
         raise KeystoreError(
             f"{path} not used",
             why=f"others than its owner have rights on it (mode {stat.S_IMODE(mode):o})",
-            fix=f"run `chmod {want} {shlex.quote(str(path))}`; if others could read it, change "
-            "the passphrase and rotate the keys",
+            fix=f"run `chmod {want} {shlex.quote(str(path))}`; a copy that others took "
+            "opens with the passphrase of that time only",
             code=NodeCode.KEYS_EXPOSED,
         )
 

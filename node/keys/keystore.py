@@ -300,7 +300,7 @@ class Keystore:
             raise KeystoreError(
                 "keys not changed",
                 why="another process has changed the passphrase, or the key files are gone",
-                fix="unlock the keystore again",
+                fix="unlock the keystore again; start a node anew, with the new passphrase",
                 code=NodeCode.KEYSTORE_CHANGED,
             )
         opened = map(self._opened, found)

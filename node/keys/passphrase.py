@@ -65,7 +65,8 @@ def obtain(
 
 def from_prompt(ask: Ask, *, twice: bool) -> bytes:
     """Ask for it; a new one is asked twice, for a slip of the finger would lock it for good."""
-    typed = _cleaned(_bytes(ask("Passphrase of the keystore: ")))
+    which = "New passphrase" if twice else "Passphrase"
+    typed = _cleaned(_bytes(ask(f"{which} of the keystore: ")))
     if twice and _cleaned(_bytes(ask("The same passphrase again: "))) != typed:
         raise _bad("the two that were typed differ", fix="try again")
     return typed
@@ -112,8 +113,8 @@ def _read(path: Path, *, forbidden: int) -> bytes:
             raise KeystoreError(
                 f"passphrase file {path} not used",
                 why=f"others than its owner have rights on it (mode {stat.S_IMODE(mode):o})",
-                fix=f"run `chmod 600 {shlex.quote(str(path))}`; if others could read it, change "
-                "the passphrase",
+                fix=f"run `chmod 600 {shlex.quote(str(path))}`; if others could read it, "
+                "change the passphrase with `folkmoot keys passphrase`",
                 code=NodeCode.KEYS_EXPOSED,
             )
         return from_descriptor(descriptor)

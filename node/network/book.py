@@ -4,6 +4,8 @@ A peer starts at zero and rises with each fault by its cost; the score halves wi
 of quiet, so an accident is forgotten and a habit is not. At the limit a peer is banned, each time
 twice as long. The reasons are kept for the operator (`folkmoot peer why`): nobody is banned by a
 number alone. Everything is bounded: peers, reasons, and the length of a reason.
+The book only tells. `Links` ends the conversation of whoever is banned, `hello` refuses it another,
+the dialer does not call it, and gossip neither hears nor tells it anything.
 Design: federation, "Moving records" (budgets).
 """
 

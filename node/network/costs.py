@@ -22,7 +22,7 @@ COSTS: Final[Mapping[str, int]] = {
     NodeCode.FRAME_TOO_LARGE: 25,
     NodeCode.FRAME_TRUNCATED: 5,
     NodeCode.FRAME_SLOW: 10,
-    "NO_HELLO": 10,
+    NodeCode.NO_HELLO: 10,
 }
 """By code; LIMIT is 100."""
 OTHER: Final = 1

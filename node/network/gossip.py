@@ -2,14 +2,15 @@
 
 No decision may depend on gossip; what must arrive goes over streams. Around GossipSub (`pubsub`)
 stands what it lacks: our own publications are paced, because its queue of 32 drops silently (fault
-12 of ADR 23); what arrives goes at once into a bounded queue of ours; every drop is counted.
+12 of ADR 23); what arrives goes at once into a bounded queue of ours. What is lost on the way is
+counted, and the operator sees it (`GET /v1/peers`).
 Payloads have up to 64 KiB: batch, for a message costs its milliseconds whatever its size. The same
 payload may come twice; whoever reads dedupes.
 Design: federation, "Moving records".
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -43,7 +44,7 @@ class Topic:
         self._readers = trio.lowlevel.ParkingLot()
 
     async def publish(self, data: bytes) -> bool:
-        """Say something of at most 64 KiB; False if too much waits already, which is counted.
+        """Say something of at most 64 KiB; False if too much waits already.
 
         Waits for its turn: at most `gossip_per_s`. Raises NetworkError FRAME_TOO_LARGE.
         """
@@ -77,7 +78,6 @@ class Gossip:
         *,
         key: PeerKey,
         limits: HostLimits,
-        admits: Callable[[PeerKey], bool],
         tap: Tap | None,
     ) -> None:
         """Attach to a host before it runs."""
@@ -86,14 +86,10 @@ class Gossip:
         self._tap = tap
         self._topics: dict[str, Topic] = {}
         self.router = router()
-        self.pubsub = GuardedPubsub(
-            host, self.router, limits=limits, admits=admits, deliver=self._deliver
-        )
+        self.pubsub = GuardedPubsub(host, self.router, limits=limits, deliver=self._deliver)
         self._pace = TokenBucket(rate=limits.gossip_per_s, burst=_BURST)
         self._turn = trio.Lock()
         self._queueing = 0
-        self.dropped = 0
-        """Publications that were dropped because too many waited."""
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -115,7 +111,6 @@ class Gossip:
         if len(data) > GOSSIP:
             raise network_error("gossip not published", NodeCode.FRAME_TOO_LARGE)
         if self._queueing >= self._limits.gossip_waiting:
-            self.dropped += 1
             return False
         self._queueing += 1
         try:

@@ -19,7 +19,6 @@ tell about themselves, and runs identify as tasks that nobody owns; none of that
 
 import importlib.metadata
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -50,7 +49,7 @@ from multiaddr import Multiaddr  # type: ignore[import-untyped] # it ships no ty
 from federation.core import Seed
 from node.base.errors import NodeCode
 from node.network.faults import network_error
-from node.network.identity import PeerKey, key_of
+from node.network.identity import key_of
 from node.network.limits import HostLimits
 from node.network.listener import AcceptedStream, BoundTCP
 from node.network.muxer import BoundedYamux, OnlyBoundedYamux
@@ -138,9 +137,8 @@ class HardenedSwarm(Swarm):
         *,
         transport: BoundTCP,
         limits: HostLimits,
-        admits: Callable[[PeerKey], bool],
     ) -> None:
-        """Make a swarm for one identity; `admits` is asked for each connection and stream."""
+        """Make a swarm for one identity; whoever shows another Ed25519 key is admitted."""
         pair = create_new_key_pair(seed=bytes(seed))
         # The library's own default also speaks plaintext.
         noise = Noise(pair, noise_privkey=create_noise_key_pair().private_key)
@@ -152,7 +150,6 @@ class HardenedSwarm(Swarm):
         own = ID.from_pubkey(pair.public_key)
         store.add_key_pair(own, pair)
         self._limits = limits
-        self._admits = admits
         most = limits.inbound_total + limits.outbound_total
         super().__init__(
             own,
@@ -182,12 +179,10 @@ class HardenedSwarm(Swarm):
         """Let a handler run, whatever it raises (faults 1, 2, 5), and end its stream after it."""
 
         async def guarded(stream: INetStream) -> None:
-            peer = key_of(stream.muxed_conn.peer_id.to_bytes())
             clean = False
             try:
-                if peer is not None and self._admits(peer):
-                    await stream_handler(stream)
-                    clean = True
+                await stream_handler(stream)
+                clean = True
             except Exception:  # noqa: BLE001, S110 # a peer's bytes make the library raise anything
                 pass
             finally:
@@ -212,17 +207,17 @@ class HardenedSwarm(Swarm):
         raise SwarmException("the connection has ended")
 
     async def add_conn(self, muxed_conn: IMuxedConn, direction: str = "unknown") -> SwarmConn:
-        """Take a connection in, unless its peer is not wanted.
+        """Take a connection in, unless its key is of another kind or is our own.
 
         Fault 22: two that dial each other at once have two connections, which does no harm. Of
         more the oldest goes: the peer may have restarted and the old ones be dead.
         """
-        peer = key_of(muxed_conn.peer_id.to_bytes())
-        if peer is None or not self._admits(peer):
+        peer = muxed_conn.peer_id
+        if key_of(peer.to_bytes()) is None or peer == self.get_peer_id():
             await muxed_conn.close()
             raise SwarmException("the peer is not admitted")
         added = await super().add_conn(muxed_conn, direction)
-        for old in self.get_connections(muxed_conn.peer_id)[: -self._limits.per_peer]:
+        for old in self.get_connections(peer)[: -self._limits.per_peer]:
             self.manager.run_task(self._close_connection_async, old)
         return added
 

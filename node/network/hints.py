@@ -42,6 +42,7 @@ class Hints:
         self._queued_bytes = 0
         self._filled = trio.Event()
         self.dropped = 0
+        """Records that gave way because too many waited."""
 
     def put(self, wire: bytes) -> None:
         """Queue a record; the oldest gives way when too many wait.

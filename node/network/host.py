@@ -2,8 +2,9 @@
 
 `open_host` binds, listens, and gives a `Host`; when its block ends, connections, sockets and tasks
 are gone. What peers do never ends it; what libp2p raises never leaves it: callers see NetworkError
-and PeerFault. Who may talk to us is asked of `Host.allow`, for each connection and stream, and
-again every second, so that a ban also ends what is open.
+and PeerFault. Anybody with a key of the right kind may connect, so that it can be told why it is
+refused: who is heard is decided above, by hello, `Links` (which also ends the conversations of
+whoever is banned) and what gossip asks (`GuardedPubsub.hears`).
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -44,11 +45,6 @@ enough for a node that has 5 s to end; what is not closed by then, the end of th
 Handler: TypeAlias = Callable[[Stream], Awaitable[None]]
 
 
-def _everybody(peer: PeerKey) -> bool:
-    del peer
-    return True
-
-
 class Host:
     """This instance on the network; made by `open_host`."""
 
@@ -58,11 +54,8 @@ class Host:
         """Assemble; nothing runs before `open_host` runs it."""
         self._limits = limits
         self._tap = tap
-        self._allow: Callable[[PeerKey], bool] = _everybody
         self.places = Places(limits)
-        self._swarm = HardenedSwarm(
-            seed, transport=BoundTCP(bound, self.places), limits=limits, admits=self._admits
-        )
+        self._swarm = HardenedSwarm(seed, transport=BoundTCP(bound, self.places), limits=limits)
         self._host = HardenedHost(self._swarm)
         key = key_of(self._host.get_id().to_bytes())
         assert key is not None, "our own key is Ed25519"  # noqa: S101 # our own invariant
@@ -71,34 +64,14 @@ class Host:
         self.peer_id = peer_id_of(key)
         self.addresses: tuple[str, ...] = ()
         """Where it listens, as peers write it into their settings: `…/p2p/…`."""
-        self.gossip = Gossip(self._host, key=key, limits=limits, admits=self._admits, tap=tap)
+        self.gossip = Gossip(self._host, key=key, limits=limits, tap=tap)
         # As they were bound: each address differs, and port 0 has become a number.
         self._listen = [multiaddr_from_socket(one.socket) for one in bound]
         self._dialling: dict[PeerKey, trio.Lock] = {}
         self._changed = trio.lowlevel.ParkingLot()
-        self._recheck = trio.Event()
         self.started = trio.Event()
         self.stop = trio.Event()
         self._swarm.register_notifee(_Watch(self))
-
-    # Who may
-
-    @property
-    def allow(self) -> Callable[[PeerKey], bool]:
-        """Tell who may talk to us; must not raise, and is asked often."""
-        return self._allow
-
-    @allow.setter
-    def allow(self, allow: Callable[[PeerKey], bool]) -> None:
-        self._allow = allow
-        self.recheck()
-
-    def recheck(self) -> None:
-        """Ask `allow` about all connected peers now instead of within a second."""
-        self._recheck.set()
-
-    def _admits(self, peer: PeerKey) -> bool:
-        return peer != self.key and self._allow(peer)
 
     # Peers
 
@@ -120,12 +93,11 @@ class Host:
     async def connect(self, address: str) -> PeerKey:
         """Connect to `/ip4/…/tcp/…/p2p/…`, unless connected already; give the peer's key.
 
-        Raises NetworkError BAD_ADDRESS, BANNED, BUSY, UNREACHABLE, WRONG_PEER, TIMED_OUT.
+        Raises NetworkError BAD_ADDRESS, BUSY, UNREACHABLE, WRONG_PEER, TIMED_OUT.
         """
         where, peer = read_address(address)
         if peer == self.key:
             raise network_error(f"{address} not dialled", NodeCode.BAD_ADDRESS, why="it is our own")
-        self._check(peer, f"{address} not dialled")
         # Two callers that want the same peer make one connection.
         turn = self._dialling.setdefault(peer, trio.Lock())
         try:
@@ -163,10 +135,6 @@ class Host:
         with trio.move_on_after(self._limits.close_s), suppress(Exception):
             await connection.close()
 
-    def _check(self, peer: PeerKey, what: str) -> None:
-        if not self._allow(peer):
-            raise network_error(what, NodeCode.BANNED)
-
     # Streams
 
     def serve(self, protocol: str, handler: Handler) -> None:
@@ -195,11 +163,10 @@ class Host:
     async def open(self, peer: PeerKey, protocol: str) -> Stream:
         """Open a stream with a connected peer; whoever opens it closes it.
 
-        Raises NetworkError BANNED, UNREACHABLE when there is no connection, TOO_MANY_STREAMS,
+        Raises NetworkError UNREACHABLE when there is no connection, TOO_MANY_STREAMS,
         WRONG_PROTOCOL when the peer does not speak it, TIMED_OUT, STREAM_LOST.
         """
         what = f"no stream {protocol} with {peer_id_of(peer)}"
-        self._check(peer, what)
         if peer not in self.connected():
             raise network_error(what, NodeCode.UNREACHABLE, why="there is no connection")
         if self._streams_with(peer) >= self._limits.streams_out:
@@ -247,11 +214,8 @@ class Host:
         with trio.CancelScope(shield=True) as scope:
             async with self._host.run(self._listen), self.gossip.run():
                 self.addresses = tuple(str(address) for address in self._host.get_addrs())
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(self._enforce)
-                    self.started.set()
-                    await self.stop.wait()
-                    nursery.cancel_scope.cancel()
+                self.started.set()
+                await self.stop.wait()
                 scope.deadline = trio.current_time() + _CLOSING_S
                 # The library would close one after the other, and each takes its time.
                 async with trio.open_nursery() as nursery:
@@ -259,17 +223,6 @@ class Host:
                         nursery.start_soon(self._disconnect, connection)
                 # Inside the block: outside it the library leaves sockets open.
                 await self._host.close()
-
-    async def _enforce(self) -> None:
-        """Disconnect whom `allow` does not allow any more."""
-        while True:
-            with trio.move_on_after(self._limits.recheck_s):
-                await self._recheck.wait()
-            self._recheck = trio.Event()
-            async with trio.open_nursery() as nursery:
-                for peer in self.connected():
-                    if not self._admits(peer):
-                        nursery.start_soon(self.disconnect, peer)
 
 
 class _Watch(INotifee):

@@ -14,7 +14,7 @@ import trio
 from federation.certificates.packets import MOST_BYTES
 from federation.core import Code, InstanceId, Millis, PeerError
 from federation.protocol import inputs as ins
-from node.base.errors import NetworkError
+from node.base.errors import NetworkError, NodeCode
 from node.network import hello
 from node.network.book import PeerBook
 from node.network.budgets import Budgets
@@ -98,7 +98,10 @@ class Inbound:
         peer = self.welcome.instance_of(stream.peer)
         if peer is None:
             self.book.fault(
-                stream.peer, "NO_HELLO", "it spoke before it said hello", cost_of("NO_HELLO")
+                stream.peer,
+                NodeCode.NO_HELLO,
+                "it spoke before it said hello",
+                cost_of(NodeCode.NO_HELLO),
             )
             await stream.reset()
             return

@@ -57,12 +57,10 @@ class HostLimits:
     """Each connection is pinged so often."""
     ping_within_s: float = 5.0
     """A peer that does not answer a ping within this time is frozen and disconnected."""
-    recheck_s: float = 1.0
-    """How often `Host.allow` is asked again about connected peers."""
     gossip_per_s: int = 30
     """Gossip that we publish; more waits (fault 12: libp2p's queue of 32 drops silently)."""
     gossip_waiting: int = 64
-    """Publications that may wait at one time; further ones are dropped and counted."""
+    """Publications that may wait at one time; further ones are refused."""
     gossip_queue: int = 512
     """Payloads of one topic that wait for the reader; the oldest is dropped and counted."""
     gossip_in_per_s: int = 200

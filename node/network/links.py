@@ -57,6 +57,8 @@ class Known:
     cut: int = 0
     last_progress: Millis | None = None
     """Unix time in ms at which it last answered a question."""
+    dropped: int = 0
+    """What gave way in the outboxes of conversations that ended."""
 
 
 class Links:
@@ -155,6 +157,11 @@ class Links:
         """Tell whether a peer is an instance of the realm and not banned, connected or not."""
         return self.member_of(peer) is not None and not self.book.is_banned(peer)
 
+    def dropped(self, instance: InstanceId) -> int:
+        """Count the packets and records for a peer that gave way because it took too few."""
+        known, link = self.known.get(instance), self._links.get(instance)
+        return (known.dropped if known else 0) + (link.outbox.dropped if link else 0)
+
     def myself(self) -> hello.Self:
         """Give what hello tells of this instance and knows of others."""
         return hello.Self(
@@ -183,10 +190,11 @@ class Links:
         """Begin to talk with a peer that said hello; a conversation from before ends."""
         if self._nursery is None or self._host is None:
             return
+        known = self.known.setdefault(theirs.instance, Known(instance=theirs.instance))
         before = self._links.pop(theirs.instance, None)
         if before is not None:
+            known.dropped += before.outbox.dropped
             before.scope.cancel()
-        known = self.known.setdefault(theirs.instance, Known(instance=theirs.instance))
         known.cut = max(known.cut, theirs.cut)
         link = Link(
             key=peer,
@@ -218,6 +226,7 @@ class Links:
         finally:
             if self._links.get(link.instance) is link:
                 del self._links[link.instance]
+                self.known[link.instance].dropped += link.outbox.dropped
                 self._announce()
                 log.info("peer.lost", peer=link.instance.hex()[:8])
                 with trio.CancelScope(shield=True), trio.move_on_after(1):

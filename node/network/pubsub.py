@@ -5,7 +5,7 @@
     8         an old record silences its peer    `continuously_read_stream`
     9-11, 17  settings                           `router`
     12        full queues drop silently          `notify_subscriptions`, `GuardedRouter.dropped`
-    13-16     order, bans, ids, signing          no asynchronous checks; `admits`; the defaults
+    13-16     order, bans, ids, signing          no asynchronous checks; `hears`; the defaults
     23        repeated checks, endless caches    `RecentIds`; cheap checks come first
 
 The numbers are those of ADR 23. Beyond its table the library starts a task for each message of a
@@ -135,7 +135,6 @@ class GuardedPubsub(Pubsub):
         router: GossipSub,
         *,
         limits: HostLimits,
-        admits: Callable[[PeerKey], bool],
         deliver: Callable[[str, PeerKey, bytes], None],
     ) -> None:
         """Sign and check everything; `deliver` gets each new payload with its signer."""
@@ -152,7 +151,6 @@ class GuardedPubsub(Pubsub):
         # Fault 7: the library starts from the second, so what a restarted node says was seen.
         self.counter = SteadyClock(None).wall() * 1_000_000
         self._limits = limits
-        self._admits = admits
         self._deliver = deliver
         self._readers: dict[ID, int] = {}
         self._budgets = Budgets(
@@ -232,7 +230,7 @@ class GuardedPubsub(Pubsub):
             and len(msg.topicIDs) == 1
             and msg.ByteSize() <= _MESSAGE
             and (own or self._affords(msg_forwarder, msg.ByteSize()))
-            and (own or (self._admits(signer) and self.hears(signer)))
+            and (own or (msg.from_id != self.my_id.to_bytes() and self.hears(signer)))
         )
         if not wanted:
             self.refused += 1

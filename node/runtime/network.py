@@ -20,6 +20,20 @@ from node.runtime.supervision import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GossipView:
+    """What gossip has lost since this node started; streams bring what matters."""
+
+    published_dropped: int
+    """Records that gave way because too many waited to be said."""
+    undelivered: int
+    """Batches that found a neighbour's queue full, once for each neighbour."""
+    received_dropped: int
+    """Batches of others that gave way because too many waited to be read."""
+    refused: int
+    """Messages that were malformed, unsigned, unwanted or beyond their sender's budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """What is open while a node runs."""
 
@@ -29,6 +43,16 @@ class Network:
     hints: Hints
     topic: Topic
     intake: Intake
+
+    def gossip(self) -> GossipView:
+        """Tell what gossip has lost."""
+        gossip = self.host.gossip
+        return GossipView(
+            published_dropped=self.hints.dropped,
+            undelivered=gossip.router.dropped,
+            received_dropped=self.topic.dropped,
+            refused=gossip.pubsub.refused,
+        )
 
     def parts(self) -> tuple[tuple[Part, Callable[[], Awaitable[None]]], ...]:
         """Name the parts that run."""

@@ -253,7 +253,6 @@ class Node:
         key = self._peer(instance).key
         self.links.book.ban(key, minutes=minutes, why="the operator said so")
         if self.network is not None:
-            self.network.host.recheck()
             self.network.dialer.hurry()
 
     def _peer(self, instance: InstanceId) -> PeerView:

@@ -44,6 +44,8 @@ class PeerView:
     why: tuple[Reason, ...]
     unreachable: str
     """Why there is no conversation although its address is known; else empty."""
+    dropped: int
+    """Packets and records for it that gave way because it took too few."""
 
 
 def peer_views(world: World, links: Links, dialer: Dialer | None) -> tuple[PeerView, ...]:
@@ -73,6 +75,7 @@ def peer_views(world: World, links: Links, dialer: Dialer | None) -> tuple[PeerV
                 banned_until=links.book.banned_until_wall(key),
                 why=links.book.why(key),
                 unreachable=call.why if call and not connected else "",
+                dropped=links.dropped(instance),
             )
         )
     return tuple(found)

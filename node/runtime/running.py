@@ -15,6 +15,7 @@ from typing import Final
 
 import trio
 
+from node.access.tokens import write_operator_token
 from node.api import serve
 from node.base.errors import NodeError
 from node.base.paths import DataDir, write_private
@@ -49,7 +50,8 @@ async def run(
 ) -> None:
     """Run until SIGTERM, SIGINT or `stop`; raises NodeError if it cannot start or go on.
 
-    `ready` is called once, when both the network and HTTP listen.
+    `ready` is called once, when both the network and HTTP listen. Where the operator's token is
+    gone, a new one is made.
     """
     if stop is None:
         stop = trio.Event()
@@ -57,6 +59,8 @@ async def run(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_hear_signals, stop)
             async with open_node(data, settings, keystore) as node:
+                if not data.operator_token.exists():
+                    write_operator_token(data, node.entropy, now=node.clock.wall())
                 await _serve(data, node, ready, stop)
             nursery.cancel_scope.cancel()
     except BaseExceptionGroup as group:

@@ -160,23 +160,13 @@ async def snapshots(fetch: Fetch, after: int, most: int) -> list[SnapshotHead]:
     ]
 
 
-_SNAPSHOT: Final = (
-    "SELECT cut, tick, digest, world_digest, content"
-    " FROM snapshots JOIN snapshot_contents USING (cut)"
-)
-
-
-async def snapshot_of(fetch: Fetch, cut: int) -> SaveSnapshot | None:
-    """Give the snapshot of one cut."""
-    return _snapshot(await fetch(f"{_SNAPSHOT} WHERE cut = ?", (cut,)))
-
-
 async def latest_snapshot(fetch: Fetch) -> SaveSnapshot | None:
     """Give the snapshot of the highest cut whose content is kept."""
-    return _snapshot(await fetch(f"{_SNAPSHOT} ORDER BY cut DESC LIMIT 1", ()))
-
-
-def _snapshot(rows: Found) -> SaveSnapshot | None:
+    rows = await fetch(
+        "SELECT cut, tick, digest, world_digest, content"
+        " FROM snapshots JOIN snapshot_contents USING (cut) ORDER BY cut DESC LIMIT 1",
+        (),
+    )
     if not rows:
         return None
     ((cut, tick, digest, world, content),) = rows

@@ -94,12 +94,8 @@ class Store:
         """List snapshots of cuts above `after`, in order; their content may be gone."""
         return await loading.snapshots(self._fetch, after, most)
 
-    async def snapshot_of(self, cut: int) -> SaveSnapshot | None:
-        """Give a cut's snapshot; None if there is none or its content is not kept any more."""
-        return await loading.snapshot_of(self._fetch, cut)
-
     async def latest_snapshot(self) -> SaveSnapshot | None:
-        """Give the snapshot of the highest cut."""
+        """Give the snapshot of the highest cut; None if there is none."""
         return await loading.latest_snapshot(self._fetch)
 
     async def events(self, after: int, most: int) -> list[SaveEvent]:

@@ -78,7 +78,6 @@ class Writer:
     ) -> None:
         """`settle` hears, on the asyncio side, of each group that is done."""
         self.tick: Callable[[], Millis] | None = None
-        self.commits = 0
         self.broken: BaseException | None = None
         """Why nothing can be written any more."""
         self._database = database
@@ -175,7 +174,6 @@ class Writer:
         if self.tick is not None:
             await self._database.execute(TICK.head, (self.tick(),))
         await self._database.commit()
-        self.commits += 1
 
     async def _give_up(self) -> None:
         """Leave no transaction open; that the database refuses even this changes nothing."""

@@ -157,15 +157,29 @@ async def test_the_probe_tells_what_the_other_side_said(realm: Realm) -> None:
 
 
 @pytest.mark.trio
-async def test_a_ban_ends_the_conversation_at_once(realm: Realm) -> None:
+async def test_a_ban_ends_the_conversation_and_the_gossip_at_once(realm: Realm) -> None:
     async with scene(realm) as it:
-        await until(lambda: it.victim.links.connected)
+        assert isinstance(await it.honest.greet(), says.Hello)
+        await until(lambda: len(it.victim.links.connected) == 2)
+        name = topic_of(it.victim.world.realm)
+        theirs, others = await it.evil.host.join(name), await it.honest.host.join(name)
+        while not theirs._waiting:
+            await propose(it.victim, realm.agents_of(0)[0])
+            await trio.sleep(0.2)
         it.victim.links.book.ban(it.evil.host.key, minutes=5, why="it lied to us")
-        await until(lambda: not it.victim.links.connected)
+        await until(lambda: it.victim.links.connected == (it.honest.instance,))
         await until(lambda: it.evil.key not in it.evil.host.connected())
 
         answer = await it.evil.greet()
 
         assert isinstance(answer, says.Refusal)
-        assert it.victim.links.connected == ()
+        assert it.victim.links.connected == (it.honest.instance,)
+        # Gossip does not reach it either, although it may be connected again.
+        await it.evil.host.connect(it.evil.address)
+        theirs._waiting.clear()
+        others._waiting.clear()
+        while not others._waiting:
+            await propose(it.victim, realm.agents_of(0)[0])
+            await trio.sleep(0.2)
+        assert list(theirs._waiting) == []
         await it.still_lives()

@@ -12,8 +12,10 @@ from federation.crypto import is_signed_by
 from federation.records import parse_record, verify_record
 from node.access.tokens import act
 from node.api.reads import record_page
+from node.network.links import Known
 from node.runtime import Condition, Health
 from tests.node.api.living import AGENTS, living, proposal, until
+from tests.node.runtime.realm import realm
 
 NOWHERE = bytes(32).hex()
 
@@ -155,8 +157,32 @@ async def test_peers_are_counted_for_all_and_shown_to_the_operator(tmp_path: Pat
                     shown.append((await client.get("/v1/peers")).json())
             for_anybody, for_alice, for_operator = shown
 
-    assert for_anybody == for_alice == {"known": 0, "connected": 0, "peers": None}
+    nothing = {"known": 0, "connected": 0, "peers": None, "gossip": None}
+    assert for_anybody == for_alice == nothing
     assert for_operator["peers"] == []
+
+
+@pytest.mark.trio
+async def test_the_operator_sees_what_was_lost_on_the_way(tmp_path: Path) -> None:
+    town = realm(tmp_path, instances=2, agents=2)
+    with trio.fail_after(15):
+        async with living(tmp_path, data=town.places[0]) as it, it.client(it.operator) as client:
+            before = (await client.get("/v1/peers")).json()
+            network = it.node.network
+            assert network is not None
+            (other,) = (peer.instance for peer in it.node.peers())
+            it.node.links.known[other] = Known(instance=other, dropped=5)
+            network.hints.dropped = 1
+            network.host.gossip.router.dropped = 2
+            network.topic.dropped = 3
+            network.host.gossip.pubsub.refused = 4
+            after = (await client.get("/v1/peers")).json()
+
+    names = ("published_dropped", "undelivered", "received_dropped", "refused")
+    assert before["gossip"] == dict.fromkeys(names, 0)
+    assert [peer["dropped"] for peer in before["peers"]] == [0]
+    assert after["gossip"] == dict(zip(names, (1, 2, 3, 4), strict=True))
+    assert [peer["dropped"] for peer in after["peers"]] == [5]
 
 
 @pytest.mark.trio

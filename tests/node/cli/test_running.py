@@ -327,6 +327,7 @@ def test_the_doctor_finds_a_running_node_sound(capsys: pytest.CaptureFixture[str
 
 REFUSED_HERE = {
     "agent import": "KEY_WOULD_BE_LOST",  # All keys are kept already.
+    "keys passphrase": "LOCKED",  # The node runs.
     "peer ban": "NOT_FOUND",  # No other instance is in this realm.
     "peer remove": "NOT_FOUND",
     "peer why": "NOT_FOUND",

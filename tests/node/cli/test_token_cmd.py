@@ -7,6 +7,7 @@ from node.access.tokens import OPERATOR, READ, TokenFile
 from node.base.paths import DataDir
 from node.base.settings import Settings
 from node.cli import token_cmd
+from node.cli.tables import moment
 from node.keys import Cost
 from node.setup import Founded, found_solo, write_instance
 from tests.node.cli.session import run
@@ -110,6 +111,7 @@ def test_tokens_are_listed_without_their_secret_and_can_be_taken_back(
     assert [token["note"] for token in listed] == ["the local operator", "a program"]
     assert made["token"] not in json.dumps(listed) + people.data
     assert "a program" in people.data
+    assert all(moment(token["created"]) in people.data for token in listed)
 
     gone = run(f"agent revoke-token {made['id']}", capsys)
     assert gone.code == 0

@@ -7,7 +7,7 @@ from node.base.errors import NodeCode
 from node.network.book import LIMIT
 from node.network.costs import COSTS, OTHER, cost_of
 
-KNOWN = {code.value for code in Code} | {code.value for code in NodeCode} | {"NO_HELLO"}
+KNOWN = {code.value for code in Code} | {code.value for code in NodeCode}
 
 
 @pytest.mark.parametrize("code", COSTS)

@@ -10,6 +10,7 @@ from federation.core import Code
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins
 from federation.records import Record, Role, wire
+from node.base.errors import NetworkError, NodeCode
 from node.network import hello
 from node.network.host import Handler, Host
 from node.network.links import URGENT
@@ -222,6 +223,54 @@ async def test_a_lost_peer_is_forgotten_and_remembered() -> None:
             one.links.fetch_blob(bytes(32), (two.instance,))
             one.links.refused(fx.Refused(peer=two.instance, code="BAD_CHAIN", why="w"))
             assert one.book.score(two.host.key) == 0
+
+
+@pytest.mark.trio
+async def test_what_gave_way_is_counted_over_all_conversations_with_a_peer() -> None:
+    async with pair("links dropped") as (one, two):
+        assert one.links.dropped(two.instance) == 0
+        await connect(one, two)
+        first = one.link(two.instance)
+        first.outbox.dropped = 3
+        assert one.links.dropped(two.instance) == 3
+        # A second hello ends the first conversation.
+        await connect(one, two)
+        second = one.link(two.instance)
+        assert second is not first
+        second.outbox.dropped = 4
+        assert one.links.dropped(two.instance) == 7
+        await two.host.disconnect(one.host.key)
+        await until(lambda: one.links.connected == ())
+        assert one.links.dropped(two.instance) == 7
+
+
+@pytest.mark.trio
+async def test_a_ban_ends_what_is_open_and_a_pardon_lets_it_begin_again() -> None:
+    async with pair("links banned") as (one, two):
+        await connect(one, two)
+        stream = await two.host.open(one.host.key, SYNC)
+
+        one.book.ban(two.host.key, minutes=5, why="it lied to us")
+        # What it was told before is not believed for a moment longer.
+        assert one.links.instance_of(two.host.key) is None
+        assert not one.links.is_welcome(two.host.key)
+        await until(lambda: one.links.connected == ())
+        await until(lambda: (two.links.connected, two.host.connected()) == ((), frozenset()))
+        with pytest.raises(NetworkError):
+            await stream.receive(deadline_s=30)
+        # It may call, and is told why it is not welcome; then its place is for others.
+        await two.host.connect(one.host.addresses[0])
+        with pytest.raises(NetworkError, match="it lied to us") as told:
+            await hello.greet(two.me, two.host, one.host.key)
+        assert told.value.code is NodeCode.BANNED
+        await until(lambda: one.host.connected() == two.host.connected() == frozenset())
+        assert one.links.connected == ()
+
+        one.book.ban(two.host.key, minutes=0, why="forgiven")
+        one.heard.clear()
+        two.heard.clear()
+        await connect(two, one)
+        assert one.links.instance_of(two.host.key) == two.instance
 
 
 @pytest.mark.trio

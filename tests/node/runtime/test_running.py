@@ -208,3 +208,23 @@ async def test_what_is_no_error_of_ours_is_not_hidden(tmp_path: Path) -> None:
         await run(town.places[0], town.settings(0), town.keystore(0), ready=tell)
 
     assert raised.value.subgroup(LookupError) is not None
+
+
+@pytest.mark.trio
+async def test_an_operators_token_that_is_gone_is_made_anew(tmp_path: Path) -> None:
+    town = quick(tmp_path)
+    place = town.places[0]
+    lost = place.operator_token.read_text(encoding="ascii").strip()
+    # What the error about damaged tokens tells an operator to do.
+    place.tokens.unlink()
+    place.operator_token.unlink()
+    async with running(town) as it, httpx.AsyncClient(trust_env=False) as client:
+        fresh = place.operator_token.read_text(encoding="ascii").strip()
+        peers = f"{it.url}/v1/peers"
+        old, new = [
+            (await client.get(peers, headers={"Authorization": f"Bearer {token}"})).status_code
+            for token in (lost, fresh)
+        ]
+
+    assert (old, new) == (401, 200)
+    assert place.operator_token.stat().st_mode & 0o777 == 0o600

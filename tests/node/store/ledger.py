@@ -7,12 +7,23 @@ from pathlib import Path
 
 from federation.protocol import effects as fx
 from federation.records import Record, Role
-from node.store import SaveEvent, SaveSnapshot
+from node.store import SaveEvent, SaveSnapshot, Store
 from node.store.writes import Cell
 from tests.builders import REALM, Chain, argue, named, person
 from tests.federation.protocol.trial import Trial
 
-__all__ = ["REALM", "event", "files", "held", "played", "query", "say", "snapshot", "stored"]
+__all__ = [
+    "REALM",
+    "counted",
+    "event",
+    "files",
+    "held",
+    "played",
+    "query",
+    "say",
+    "snapshot",
+    "stored",
+]
 
 
 @cache
@@ -53,6 +64,18 @@ def event(cursor: int) -> SaveEvent:
     """Make an event."""
     phase = "commit" if cursor % 2 else None
     return SaveEvent(cursor=cursor, at=cursor, event="phase", subject=named(cursor), phase=phase)
+
+
+def counted(store: Store) -> list[int]:
+    """Give a list that grows by one with each commit of a store from now on."""
+    commits: list[int] = []
+
+    def tick() -> int:
+        commits.append(len(commits))
+        return 0
+
+    store.tick = tick
+    return commits
 
 
 def query(path: Path, sql: str, *values: Cell) -> list[tuple[Cell, ...]]:
