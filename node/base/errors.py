@@ -291,8 +291,10 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     ),
     NodeCode.TOKENS_DAMAGED: (
         "the file of tokens is not what was written",
-        "put back its backup; or remove tokens.json and operator.token and start the node again, "
-        "which makes a new operator's token, and make those of the agents anew",
+        (
+            "put back its backup; or remove tokens.json and operator.token and start the node again, "
+            "which makes a new operator's token, and make those of the agents anew"
+        ),
     ),
     NodeCode.WRONG_HOST: (
         "its header Host names another host than this instance",
