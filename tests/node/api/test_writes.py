@@ -86,7 +86,9 @@ async def test_the_rules_refuse_before_anything_is_signed(tmp_path: Path) -> Non
             early = await act(it, 1, name, "vote", **VOTE)
             late = await act(it, 1, name, "object", reason="unsourced")
             nowhere = await act(it, 1, bytes(32), "vote", **VOTE)
-            twice = await propose(it)
+            async with it.acting(1) as bob:
+                copied = await bob.post("/v1/artifacts", json=proposal())
+            again = await propose(it)
             await until(lambda: it.node.world.rounds[name].phase == "commit")
             own = await act(it, 0, name, "vote", **VOTE)
             after = [log.count_of(agent) for agent in it.agents]
@@ -95,7 +97,9 @@ async def test_the_rules_refuse_before_anything_is_signed(tmp_path: Path) -> Non
     assert (early.status_code, early.json()["code"]) == (409, "NOT_IN_PHASE")
     assert (late.status_code, late.json()["code"]) == (409, "NOT_IN_PHASE")
     assert (nowhere.status_code, nowhere.json()["code"]) == (404, "NOT_FOUND")
-    assert (twice.status_code, twice.json()["code"]) == (409, "DUPLICATE")
+    assert (copied.status_code, copied.json()["code"]) == (409, "DUPLICATE")
+    # Its own author has only said again what it said before.
+    assert (again.status_code, again.json()["agent"]) == (201, it.agents[0].hex())
     assert after == before
 
 
