@@ -122,14 +122,15 @@ class _Table:
 
     def __init__(self) -> None:
         self.rows: dict[object, int] = {}
-        self._places: dict[int, int] = {}
+        self._seen: dict[int, tuple[object, int]] = {}
 
     def place(self, row: object) -> int:
-        # Most rows are the very objects of the round before; to hash them costs more.
-        known = self._places.get(id(row))
+        # Most rows are the very objects of the round before; to hash them costs more. Each object
+        # is kept, or another could be made at its address and be taken for it.
+        known = self._seen.get(id(row))
         if known is None:
-            known = self._places[id(row)] = self.rows.setdefault(row, len(self.rows))
-        return known
+            known = self._seen[id(row)] = (row, self.rows.setdefault(row, len(self.rows)))
+        return known[1]
 
 
 def rows_of(

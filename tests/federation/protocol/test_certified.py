@@ -2,7 +2,7 @@
 
 from federation.codec import encode
 from federation.protocol import World
-from federation.protocol.certified import Rows, rows_of
+from federation.protocol.certified import Rows, _Table, rows_of
 from tests.federation.protocol.town import Town
 from tests.federation.protocol.trial import Trial
 
@@ -41,3 +41,27 @@ def test_agents_and_seats_are_written_once_however_many_rounds_pinned_them() -> 
 
     assert len(rows.rounds) == 3
     assert (len(rows.worlds), len(rows.seats), len(rows.views)) == (1, 1, 4)
+
+
+def test_each_round_is_written_with_the_agents_that_it_pinned() -> None:
+    # Several cuts between two ticks give their rounds equal agents in maps of their own; what is
+    # made and dropped for these while writing must not be taken for what comes after.
+    town = Trial.of(3, 6, operators=6)
+    for number in range(5):
+        for title in ("one", "two", "three"):
+            town.vote(town.propose(0, f"{title} {number}"), {1: 1, 2: 1, 4: -1})
+        tick = town.world().state.tick
+        town.until(lambda now, tick=tick: now.world().state.tick > tick)  # type: ignore[misc]
+    world = town.world()
+    rows = written(world)
+    read = [tuple(rows.views[place] for place in rows.worlds[one.agents]) for one in rows.rounds]
+
+    assert read == [tuple(world.rounds[one.round].pin.agents.values()) for one in rows.rounds]
+    assert 1 < len(rows.worlds) < len(rows.rounds)
+
+
+def test_a_row_that_was_dropped_is_not_taken_for_one_that_is_made_in_its_place() -> None:
+    table = _Table()
+    places = [table.place(tuple([number // 2])) for number in range(2_000)]  # noqa: C409 # made anew each time
+
+    assert places == [number // 2 for number in range(2_000)]
