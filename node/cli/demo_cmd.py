@@ -190,7 +190,7 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
             "demo failed",
             why=str(error),
             fix="run it again with --keep and read the logs of the instances",
-            code=Code.NOT_AVAILABLE,
+            code=Code.DEMO_FAILED,
             leaves=Exit.FAILED,
         )
     return error

@@ -41,7 +41,7 @@ class Code(StrEnum):
     """Stable names of the errors of the command line itself."""
 
     USAGE = "USAGE"
-    NOT_AVAILABLE = "NOT_AVAILABLE"
+    DEMO_FAILED = "DEMO_FAILED"
     NOT_READABLE = "NOT_READABLE"
     INTERRUPTED = "INTERRUPTED"
     NO_NODE = "NO_NODE"
@@ -50,9 +50,9 @@ class Code(StrEnum):
 
 EXPLAINED: dict[Code, tuple[str, str]] = {
     Code.USAGE: ("a command, option or value is not one of those it knows", "read its `--help`"),
-    Code.NOT_AVAILABLE: (
-        "this version cannot do it yet",
-        "do what the error names, or wait for a later version",
+    Code.DEMO_FAILED: (
+        "an instance of the demo failed, or its verdicts did not come",
+        "run it again with --keep and read the logs of the instances",
     ),
     Code.NOT_READABLE: ("a file could not be read", "check its name and your rights"),
     Code.INTERRUPTED: ("you stopped the command", "run it again; nothing is left half done"),
