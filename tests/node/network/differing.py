@@ -19,7 +19,9 @@ from tests.federation.protocol.town import Town, verify
 FOUNDERS, STRANGERS = 3, 2
 TOWN = Town.of(1, FOUNDERS, seed="differing")
 LONGEST = 5
-"""Records beyond the inception on either branch: with both, a stranger still has room."""
+"""Records beyond the inception on either branch of a founder."""
+LONGEST_STRANGER = 3
+"""The same of a stranger: with both branches it still has room, else neither side would hold all."""
 
 
 @dataclass(kw_only=True)
@@ -104,11 +106,12 @@ def differences(draw: st.DrawFn) -> tuple[list[Record], list[Record]]:
     for number in range(FOUNDERS + STRANGERS):
         pen = chain_of(number)
         before = list(pen.records)
+        longest = LONGEST if number < FOUNDERS else LONGEST_STRANGER
         split = draw(st.integers(0, 2))
         trunk = grow(pen, split, "trunk")
         twin = pen.fork()
-        left = grow(pen, draw(st.integers(0, LONGEST - split)), "left")
-        right = grow(twin, draw(st.integers(0, LONGEST - split)), "right")
+        left = grow(pen, draw(st.integers(0, longest - split)), "left")
+        right = grow(twin, draw(st.integers(0, longest - split)), "right")
         for side in sides:
             base = [*before, *trunk]
             known = draw(st.integers(0 if number >= FOUNDERS else len(before), len(base)))
