@@ -46,6 +46,8 @@ from federation.records import (
     AgentAdmit,
     AgentDeclare,
     AgentSubscribe,
+    AgentUnvouch,
+    AgentVouch,
     Argue,
     ArtifactText,
     Body,
@@ -75,9 +77,11 @@ from federation.records import (
     SignedMessage,
     SignedStatement,
     Stance,
+    TrustHead,
     bind_text,
     sign_record,
     text_id,
+    trust_head_root,
 )
 
 
@@ -465,6 +469,8 @@ _SMALLEST: Final[Mapping[Kind, Callable[[], tuple[Body, bytes | None]]]] = {
     ),
     Kind.AGENT_DECLARE: lambda: (AgentDeclare(family="f", provider="p", model="m"), None),
     Kind.AGENT_SUBSCRIBE: lambda: (AgentSubscribe(topics=(), keywords=(), on=True), None),
+    Kind.AGENT_VOUCH: lambda: (AgentVouch(agent=named("agent"), weight=1, reason=""), None),
+    Kind.AGENT_UNVOUCH: lambda: (AgentUnvouch(agent=named("agent"), reason=""), None),
     Kind.PROPOSE: propose,
     Kind.OBJECT: lambda: object_to(_ROUND),
     Kind.ARGUE: lambda: argue(_ROUND),
@@ -472,6 +478,10 @@ _SMALLEST: Final[Mapping[Kind, Callable[[], tuple[Body, bytes | None]]]] = {
     Kind.REVEAL: lambda: (reveal(Chain(_VOTER), _ROUND), None),
     Kind.CONTEST: lambda: contest(_ROUND),
     Kind.CERTIFICATE: _certificate,
+    Kind.TRUST_HEAD: lambda: (
+        TrustHead(cut=0, root=trust_head_root(()), top=(), digest=named("world")),
+        None,
+    ),
     Kind.LOG_FORK: _log_fork,
     Kind.LOG_FAULT: _log_fault,
 }

@@ -20,9 +20,12 @@ from federation.codec import as_set
 from federation.core import NOBODY
 from federation.crypto import SEALED_BYTES, Ballot, Basis, Choice, KeySigner, Reason
 from federation.records import (
+    HEAD_ROWS,
     AgentAdmit,
     AgentDeclare,
     AgentSubscribe,
+    AgentUnvouch,
+    AgentVouch,
     Argue,
     ArtifactText,
     Body,
@@ -53,8 +56,11 @@ from federation.records import (
     SignedStatement,
     Stance,
     Statement,
+    TrustHead,
+    TrustRow,
     bind_text,
     sign_record,
+    trust_head_root,
 )
 from federation.records.statement import INTEGER_LIMIT
 from tests.builders import REALM, named
@@ -109,6 +115,7 @@ months: Final = st.from_regex(r"\A[0-9]{4}-[0-9]{2}\Z")
 languages: Final = st.from_regex(r"\A[a-z]{2,3}(-[a-z0-9]{2,8})?\Z")
 evidence: Final = sets(digests, 16)
 lengths: Final = st.integers(1, 16 * 1024)
+vouch_weights: Final = st.integers(1, 255)
 
 ballots: Final = st.builds(
     Ballot,
@@ -147,6 +154,16 @@ def _noted(kind: type[Body], **fields: SearchStrategy[object]) -> SearchStrategy
         **_REVIEW,
         **fields,
     )
+
+
+@st.composite
+def trust_heads(draw: st.DrawFn) -> TrustHead:
+    """Draw heads of a few rows or the longest allowed, with the root that is theirs."""
+    top = tuple(
+        TrustRow(draw(digests), agent, draw(vouch_weights))
+        for agent in draw(sets(digests, HEAD_ROWS))
+    )
+    return TrustHead(cut=draw(counts), root=trust_head_root(top), top=top, digest=draw(digests))
 
 
 BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
@@ -195,6 +212,8 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     Kind.AGENT_SUBSCRIBE: st.builds(
         AgentSubscribe, topics=sets(topics, 32), keywords=sets(names, 32), on=st.booleans()
     ),
+    Kind.AGENT_VOUCH: st.builds(AgentVouch, agent=digests, weight=vouch_weights, reason=words),
+    Kind.AGENT_UNVOUCH: st.builds(AgentUnvouch, agent=digests, reason=words),
     Kind.PROPOSE: st.builds(
         Propose,
         topics=sets(topics, 4, least=1),
@@ -225,6 +244,7 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
         fence=st.integers(0, 2**63 - 1),
         seals=several(st.builds(Seal, digests, counts, signatures), 256),
     ),
+    Kind.TRUST_HEAD: trust_heads(),
     Kind.LOG_FORK: st.builds(LogFork, author=digests, a=_SIGNED_STATEMENT, b=_SIGNED_STATEMENT),
     Kind.LOG_FAULT: st.builds(LogFault, a=_SIGNED_MESSAGE, b=_SIGNED_MESSAGE),
 }

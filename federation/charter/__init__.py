@@ -3,13 +3,15 @@
 `units`       types of fields: unit and legal range, stated once
 `schema`      the charter and its sections, one documented field per parameter
 `ranges`      every field within its legal range
-`presets`     `solo`, `community`, `test`; `build` makes a charter
+`presets`     named sets of rules to start from; `build` makes a charter
 `realm`       realm id, charter hash, digest of cut 0, first beacon
 `membership`  what n operators survive
 `topics`      which topics are sensitive
 `duration`    worst-case time to a terminal state
+`tickets`     trust counted in seats and tickets, to explain a charter
 `rules`       relations between parameters, a genesis that fits together
 `findings`    one fact that a charter implies: what, why, fix
+`trust_findings`  what it implies about seats, tickets, seeds and Sybils
 `check`       everything a charter implies, as findings
 `describe`    the reference page of all parameters, made from the schema
 """

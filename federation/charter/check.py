@@ -15,6 +15,7 @@ from federation.charter.membership import SAFE_MEMBERS, SAFE_VOTERS, quorum_of
 from federation.charter.ranges import range_faults
 from federation.charter.rules import broken_rules
 from federation.charter.schema import Charter, Founder
+from federation.charter.trust_findings import trust_findings
 from federation.charter.units import Sensitivity
 from federation.core import MILLION
 
@@ -51,7 +52,7 @@ def check(charter: Charter) -> tuple[Finding, ...]:
     if ranges:
         return ranges
     found = [*broken_rules(charter), *_times(charter), *_membership(charter), *_panels(charter)]
-    found += [*_caps(charter), *_seats(charter), *_review(charter)]
+    found += [*_caps(charter), *trust_findings(charter), *_review(charter)]
     rank = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     return tuple(sorted(found, key=lambda finding: rank.index(finding.severity)))
 
@@ -162,18 +163,6 @@ def _caps(charter: Charter) -> Iterator[Finding]:
                 why=f"a cap below 2 / {noun}s in the count could not be kept by all of them",
                 fix=f"nothing; it falls back once {-(-2 * MILLION // cap)} {noun}s vote",
             )
-
-
-def _seats(charter: Charter) -> Iterator[Finding]:
-    seats, members = charter.trust.seats, len(charter.genesis.founders)
-    if not seats <= 4 * members <= 8 * seats:
-        yield warning(
-            FindingCode.SEATS,
-            f"{members} founders, sized for {seats} seats",
-            why="no effect in this version; once trust moves along edges, tickets come too easily "
-            "or too hardly outside a quarter and twice the seats",
-            fix="choose seats near the number of agents you expect",
-        )
 
 
 def _review(charter: Charter) -> Iterator[Finding]:

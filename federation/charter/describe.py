@@ -32,6 +32,7 @@ _HEAD: Final = """# Charter parameters
 Every number of the protocol stands in the charter of its realm.
 This page is generated from `federation/charter/schema.py`; change the text there.
 Section signs (§) are the paper's; *simulation* and *deployment* are its author's code and community.
+Presets: `solo` is for one instance with a few agents, `community` for a few operators who know each other, `federation` for several who do not, `released` has the numbers of the paper's simulation, `robust` counts competence by audits only, `test` has windows of seconds.
 Units: ms are milliseconds on a member's own clock, ppm millionths of one, micro millionths of one outcome, ticks are epochs.
 """
 
@@ -91,6 +92,8 @@ def _legal(kind: types.Type) -> tuple[str, str]:
         case types.Metadata(type=types.IntType(ge=int(low), le=int(high)), extra=dict(extra)):
             unit = str(extra["unit"])
             return unit, f"{_value(low, unit)} to {_value(high, unit)}"
+        case types.BoolType():
+            return "", "`true` or `false`"
         case types.LiteralType():
             return "", ", ".join(f"`{word}`" for word in kind.values)
         case types.VarTupleType():
@@ -107,6 +110,8 @@ def _legal(kind: types.Type) -> tuple[str, str]:
 
 def _value(value: object, unit: str) -> str:
     match value:
+        case bool():
+            return f"`{str(value).lower()}`"
         case int():
             return spell(value) if unit == "ms" else f"{value:,}"
         case str():

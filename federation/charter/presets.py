@@ -1,7 +1,13 @@
 """Named sets of rules to start a charter from (design: charter presets).
 
-`community` is the default. `solo` is one instance with a few agents. `test` counts in seconds;
-only there may windows be that short. A preset fixes everything but the genesis.
+`solo`        one instance with a few agents
+`community`   the default: a few operators who know each other
+`federation`  several operators who have only the protocol in common
+`released`    the paper's published simulation, to reproduce it; bounds no Sybils
+`robust`      `community` with competence from audits only
+`test`        counts in seconds; only there may windows be that short
+
+A preset fixes everything but the genesis.
 """
 
 from collections.abc import Mapping
@@ -72,6 +78,8 @@ _COMMUNITY: Final = Rules(
     ),
     trust=Trust(
         seats=100,
+        kappa=16,
+        approval=16,
         w_max=MILLION,
         w_min=50_000,
         decay=10_000,
@@ -81,16 +89,21 @@ _COMMUNITY: Final = Rules(
         pair_discount=5,
         competence="agreement",
         voting="ticketed",
+        gamma=700_000,
+        squared=False,
         operator_cap=100_000,
         instance_cap=250_000,
         prior_b=700_000,
         prior_n=20,
         b_floor=20_000,
+        audit_prior=600_000,
+        audit_n=8,
         tier1_interactions=5,
         tier1_r=400_000,
         tier2_interactions=20,
         tier2_r=700_000,
         tier2_age=30,
+        tier2_operators=2,
         founder_interactions=20,
         hysteresis=800_000,
         evidence=EvidenceTable(
@@ -101,13 +114,22 @@ _COMMUNITY: Final = Rules(
             accepted_fast=250_000,
             rejected=MILLION,
             deliberation=20_000,
-            later_retracted=2 * MILLION,
+            approved_retracted=2 * MILLION,
+            opposed_retracted=MILLION,
+            survived=50_000,
+            dispute_sustained=MILLION,
+            dispute_dismissed=500_000,
+            unfounded_report=2 * MILLION,
+            audit=3 * MILLION,
+            liability=250_000,
+            liability_hops=2,
             practice=250_000,
         ),
     ),
     quotas=Quotas(
         proposals_epoch=10,
         sandbox_epoch=2,
+        vouches_epoch=3,
         unadmitted_records=8,
         witness_ids=4_096,
     ),
@@ -118,6 +140,101 @@ _SOLO: Final = Rules(
     # With one operator nobody independent could hear a contest or rule on one.
     review=replace(_COMMUNITY.review, rule=0, contest=0, fast_min_watchers=1),
     trust=replace(_COMMUNITY.trust, seats=16),
+    quotas=_COMMUNITY.quotas,
+)
+
+_FEDERATION: Final = Rules(
+    # More members, farther apart: their messages take longer, and each cut costs more of them.
+    timing=replace(
+        _COMMUNITY.timing,
+        cut_min=MINUTE,
+        leader_timer=10 * SECOND,
+        grace=3 * SECOND,
+        resend=3 * SECOND,
+    ),
+    review=replace(
+        _COMMUNITY.review,
+        # Reviewers of five operators can stand behind a count, so that it need not be narrow.
+        k=9,
+        q_min=5,
+        # People in all time zones can follow a debate and contest its result.
+        deliberate=4 * HOUR,
+        contest=12 * HOUR,
+        deadline=2 * DAY,
+        # The operators have agreed on no topic of low sensitivity yet, and silence of one
+        # operator's agents is nobody's consent.
+        topics=(),
+        fast_min_watchers=5,
+    ),
+    trust=replace(
+        _COMMUNITY.trust,
+        # Who may dispute has been known for a week, and to agents of three operators.
+        tier2_age=168,
+        tier2_operators=3,
+    ),
+    # What a newcomer writes is stored by every operator before anybody has judged it.
+    quotas=replace(_COMMUNITY.quotas, sandbox_epoch=1),
+)
+
+# Numbers marked "simulation" are of the author's published code, those marked "paper" of its text.
+# What neither of them has is switched off where a value does that, and else as in `community`.
+_RELEASED: Final = Rules(
+    timing=_COMMUNITY.timing,
+    review=replace(
+        _COMMUNITY.review,
+        k=7,  # simulation
+        q_min=3,  # simulation
+        tau_accept=300_000,  # simulation .3
+        tau_reject=-200_000,  # simulation -.2
+        strong=500_000,  # simulation .5
+        # The simulation votes on everything: without classes every topic is high.
+        topics=(),
+        # It knows no contest and no ruling.
+        contest=0,
+        rule=0,
+    ),
+    trust=replace(
+        _COMMUNITY.trust,
+        voting="blend",  # paper 2.3
+        gamma=700_000,  # paper 2.3: .7
+        squared=True,  # simulation
+        w_max=MILLION,  # paper 2.3: 1
+        w_min=50_000,  # paper 2.3: .05
+        decay=2_000,  # simulation .002; paper .01
+        farm_cap=15 * MILLION,  # simulation 15 ...
+        window=100,  # ... over 100 rounds
+        # It has that cap only: none by source, and no discount for pairs (here .01 % at most).
+        farm_source_cap=15 * MILLION,
+        pair_discount=MILLION,
+        operator_cap=MILLION,
+        instance_cap=MILLION,
+        # The widest edge there is: the paper caps none.
+        kappa=256,
+        tier1_interactions=5,  # paper 2.3, as the next three
+        tier1_r=400_000,
+        tier2_interactions=20,
+        tier2_r=700_000,
+        tier2_age=0,
+        tier2_operators=0,
+        # A tier is lost at the threshold that gave it.
+        hysteresis=MILLION,
+        evidence=replace(
+            _COMMUNITY.trust.evidence,
+            vote_strong=MILLION,  # simulation 1.0
+            vote_weak=400_000,  # simulation .4
+            # Nobody answers for whom it vouched.
+            liability=0,
+            liability_hops=0,
+        ),
+    ),
+    quotas=_COMMUNITY.quotas,
+)
+
+_ROBUST: Final = Rules(
+    timing=_COMMUNITY.timing,
+    review=_COMMUNITY.review,
+    # Agreement is what a crowd that is wrong together has most of: only audits count.
+    trust=replace(_COMMUNITY.trust, competence="audited"),
     quotas=_COMMUNITY.quotas,
 )
 
@@ -140,10 +257,17 @@ _TEST: Final = Rules(
         topics=(),
     ),
     trust=_COMMUNITY.trust,
-    quotas=replace(_COMMUNITY.quotas, proposals_epoch=1_000, sandbox_epoch=100),
+    quotas=replace(_COMMUNITY.quotas, proposals_epoch=1_000, sandbox_epoch=100, vouches_epoch=100),
 )
 
-PRESETS: Final[Mapping[str, Rules]] = {"solo": _SOLO, "community": _COMMUNITY, TEST: _TEST}
+PRESETS: Final[Mapping[str, Rules]] = {
+    "solo": _SOLO,
+    "community": _COMMUNITY,
+    "federation": _FEDERATION,
+    "released": _RELEASED,
+    "robust": _ROBUST,
+    TEST: _TEST,
+}
 
 
 def preset(name: str) -> Rules:

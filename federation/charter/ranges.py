@@ -56,7 +56,9 @@ def _walk(value: object, kind: types.Type, path: str) -> Iterator[RangeFault]:
             # The only unions of a charter are "this or nil".
             if value is not None:
                 yield from _walk(value, kind.types[0], path)
-        case types.IntType(ge=int(low), le=int(high)), int():
+        case types.BoolType(), bool():
+            pass
+        case types.IntType(ge=int(low), le=int(high)), int() if not isinstance(value, bool):
             if not low <= value <= high:
                 yield RangeFault(path=path, why=f"{value} is not between {low} and {high}")
         case types.BytesType(), bytes():

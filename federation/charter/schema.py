@@ -62,9 +62,9 @@ class Founder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tier: TierNumber
     """Tier it keeps until it has `founder_interactions` of its own (§2.3)."""
     badges: Annotated[tuple[Badge, ...], Meta(max_length=2)]
-    """Offices it may be drawn for (§3.2.3, §3.3.2).
+    """Offices it may be drawn for, as long as the charter's tier is its own (§3.2.3, §3.3.2).
 
-    No effect in this version; they only stand in the world digest.
+    Shown with their reason, and in the world digest; nobody is drawn for them in this version.
     """
 
 
@@ -80,7 +80,7 @@ class Genesis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     records: Annotated[tuple[RecordId, ...], Meta(max_length=MOST)]
     """Ids of all genesis records, sorted: inceptions, delegates, admissions."""
     seeds: Annotated[tuple[AgentId, ...], Meta(min_length=1, max_length=MOST)] | None
-    """Founders from which trust starts; nil means all of them. No effect in this version."""
+    """Founders from which trust starts; nil means all of them (design: genesis)."""
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -185,11 +185,45 @@ class EvidenceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Against the author: rejected."""
     deliberation: Amount
     """For an argument that a reviewer of another operator answered or cited (§3.2.2)."""
-    later_retracted: Amount
-    """Against each approver of an artifact that a dispute retracts later (§3.3.1).
+    approved_retracted: Amount
+    """Against each approver of an artifact that is retracted later (§3.3.1).
 
-    No effect in this version.
+    In this version no artifact that stands is retracted.
     """
+    opposed_retracted: Amount
+    """For each who had voted against an artifact that is retracted later (§3.3.1).
+
+    In this version no artifact that stands is retracted.
+    """
+    survived: Amount
+    """For the author of an artifact that survives a dispute (§3.3.1).
+
+    In this version nothing is disputed.
+    """
+    dispute_sustained: Amount
+    """For the disputer whose dispute is sustained (§3.3.1).
+
+    In this version nothing is disputed.
+    """
+    dispute_dismissed: Amount
+    """Against the disputer whose dispute is dismissed (§3.3.1).
+
+    In this version nothing is disputed.
+    """
+    unfounded_report: Amount
+    """Against who filed an urgent report that proved unfounded (§3.3.2).
+
+    In this version nothing is reported.
+    """
+    audit: Amount
+    """For a voter whom an audit finds right, or against one whom it finds wrong (Folkmoot).
+
+    In this version no audits are drawn.
+    """
+    liability: Share
+    """Share of a confirmed bad agent's negative evidence that its voucher bears (Folkmoot)."""
+    liability_hops: Count
+    """How far along vouches that goes, halved at each hop (Folkmoot)."""
     practice: Share
     """Share of the evidence that a ballot below tier 1 counts (Folkmoot)."""
 
@@ -198,10 +232,12 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Reputation, competence, tiers, weights and caps (§2.3, §4.5)."""
 
     seats: Number
-    """Members the realm is sized for: sets the trust an average seat holds (Folkmoot).
-
-    No effect in this version; `charter check` only compares it with the founders.
-    """
+    """Members the realm is sized for: an average seat holds 2^60 / seats of trust (Folkmoot)."""
+    kappa: Annotated[int, Meta(ge=1, le=256, extra={"unit": "count"})]
+    """How many average seats one edge can ever bring into being: κ of the Sybil bound (Folkmoot)."""
+    approval: Annotated[int, Meta(ge=1, le=255, extra={"unit": "count"})]
+    """What one standing artifact that an agent approved weighs on its edge to the author; a vouch
+    weighs 1 to 255, and an edge at most 255 (Folkmoot)."""
     w_max: Part
     """Largest voting weight (§2.3: 1)."""
     w_min: Part
@@ -219,13 +255,14 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     competence: Competence
     """How competence is estimated: agreement with others, or audits only.
 
-    In this version `charter check` reports every choice but `agreement` as an error.
+    In this version no audits are drawn: with `audited` every agent stays at the prior.
     """
     voting: Voting
-    """How weight is made: trust tickets, or the paper's blend.
-
-    In this version `charter check` reports every choice but `ticketed` as an error.
-    """
+    """How weight is made: trust tickets, or the paper's blend, which bounds no Sybils (§2.3)."""
+    gamma: Share
+    """Blend: the share of reputation beside trust (§2.3: .7)."""
+    squared: bool
+    """Blend: square the mixture, as the author's simulation does."""
     operator_cap: Part
     """Largest share of the counted weight of one operator's agents (Folkmoot)."""
     instance_cap: Part
@@ -236,6 +273,10 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Votes which that assumption is worth (Folkmoot)."""
     b_floor: Part
     """Smallest competence (Folkmoot)."""
+    audit_prior: Part
+    """Audited competence: share of right votes assumed before any audit (Folkmoot)."""
+    audit_n: Number
+    """Audited competence: audits which that assumption is worth (Folkmoot)."""
     tier1_interactions: Count
     """Interactions an established agent needs (§2.3)."""
     tier1_r: Share
@@ -246,6 +287,9 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Reputation a trusted agent needs (§2.3: .7)."""
     tier2_age: Ticks
     """Ticks since its admission a trusted agent needs; founders are exempt (Folkmoot)."""
+    tier2_operators: Count
+    """Operators through whose agents a trusted agent's trust must come, or all that there are;
+    founders are exempt (Folkmoot)."""
     founder_interactions: Count
     """Interactions until which a founder keeps its tier (Folkmoot)."""
     hysteresis: Part
@@ -261,6 +305,8 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Proposals per epoch of an agent of tier 1 or more."""
     sandbox_epoch: Count
     """Proposals per epoch of a newcomer."""
+    vouches_epoch: Count
+    """Vouches per epoch of an agent of tier 1 or more."""
     unadmitted_records: Number
     """Records of an author that no cut has admitted."""
     witness_ids: Annotated[int, Meta(ge=64, le=4_096, extra={"unit": "count"})]

@@ -45,6 +45,9 @@ class Code(StrEnum):
     REVOKED = "REVOKED"
     DUPLICATE = "DUPLICATE"
     NOT_PROVEN = "NOT_PROVEN"
+    SELF_VOUCH = "SELF_VOUCH"
+    UNKNOWN_AGENT = "UNKNOWN_AGENT"
+    NO_VOUCH = "NO_VOUCH"
     # Callers and charters.
     GUARD_FAILED = "GUARD_FAILED"
     OUT_OF_RANGE = "OUT_OF_RANGE"

@@ -25,6 +25,7 @@ class Domain(bytes, Enum):
     VOTE = b"folkmoot/1/vote"
     LOCK = b"folkmoot/1/lock"
     WORLD = b"folkmoot/1/world"
+    TRUST_HEAD = b"folkmoot/1/trust_head"
 
 
 def digest(domain: Domain, *parts: bytes) -> Digest:

@@ -15,6 +15,8 @@
 `rounds`        rounds as this node lives them
 `state`         the certified world at a cut
 `fold`          one cut folded into it
+`admissions`    who joins, and what agents say of themselves
+`judgements`    approvals that stand and vouches: the edges of trust
 `epochs`        what moves at a tick
 `rows`          rows of the world digest
 `certified`     the whole certified world as rows
@@ -24,6 +26,8 @@
 `digest`        the digest itself
 `judge`         the fate of a record, and its code
 `custody`       the local door: judged, then signed for an agent
+`local`         my own look at it: weights by my seeds and policy, for me alone
+`trust_head`    what it shows other realms of its trust
 `memory`        what this instance has signed and must not forget; silence after lost state
 `rebuild`       a world from what was stored, or from records in any order
 `invariants`    what must hold in every world, as checks
@@ -40,10 +44,12 @@ from federation.protocol.founding import (
     incept,
 )
 from federation.protocol.judge import Fate, Judgement, judge
+from federation.protocol.local import LocalView, Policy
 from federation.protocol.orchestrator import start, step
 from federation.protocol.rebuild import Durable, rebuild, restore
 from federation.protocol.rounds import Round
 from federation.protocol.state import State
+from federation.protocol.trust_head import head_of
 from federation.protocol.world import LiveSlot, Me, World, begin
 
 __all__ = [
@@ -56,7 +62,9 @@ __all__ = [
     "Keyring",
     "Keys",
     "LiveSlot",
+    "LocalView",
     "Me",
+    "Policy",
     "Round",
     "State",
     "World",
@@ -64,6 +72,7 @@ __all__ = [
     "custody",
     "effects",
     "found",
+    "head_of",
     "incept",
     "inputs",
     "judge",

@@ -28,7 +28,7 @@ from federation.protocol import rows
 from federation.protocol.rounds import Round
 from federation.protocol.state import Agent, Era, State
 from federation.review import AgentView, RoundKind
-from federation.trust import Evidence
+from federation.trust import Checked, Evidence, Withdrawal
 
 Place: TypeAlias = Annotated[int, Meta(ge=0)]
 """Place in a table of the same rows."""
@@ -106,6 +106,10 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
     artifacts: tuple[Artifact, ...]
     refused: tuple[tuple[RecordId, Code], ...]
     evidence: tuple[Evidence, ...]
+    withdrawn: tuple[Withdrawal, ...]
+    audits: tuple[Checked, ...]
+    vouches: tuple[tuple[AgentId, AgentId, int], ...]
+    """Who vouches for whom, and how much; the other acts of judgement follow from the artifacts."""
     pending: tuple[RoundId, ...]
     certificates: tuple[RecordId, ...]
     """For each slot the first contained record that proves its certificate, by slot."""
@@ -173,6 +177,9 @@ def rows_of(
         artifacts=tuple(state.artifacts.values()),
         refused=tuple(sorted(state.refused.items())),
         evidence=tuple(row for name in sorted(state.agents) for row in state.ledger.rows(name)),
+        withdrawn=state.ledger.withdrawn(),
+        audits=tuple(state.audits.rows()),
+        vouches=tuple(state.graph.vouches()),
         pending=tuple(outcome.round_id for outcome, _ in state.pending),
         certificates=tuple(contained[key] for key in sorted(contained)),
         views=tuple(views.rows),  # type: ignore[arg-type] # the table holds nothing else

@@ -332,5 +332,8 @@ _FIXES = {
     Code.UNKNOWN_ROUND: "take the id of an open round",
     Code.OVER_QUOTA: "say no more of this kind in this phase or epoch",
     Code.FORK: "rotate the key and pick the branch to keep",
+    Code.SELF_VOUCH: "ask another agent to vouch for this one",
+    Code.UNKNOWN_AGENT: "take the id of an agent that is admitted, or wait for the next cut",
+    Code.NO_VOUCH: "nothing: there is no vouch to take back",
     Code.DUPLICATE: "cite or revise the artifact that has this text",
 }

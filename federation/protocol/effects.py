@@ -13,6 +13,7 @@ import msgspec
 from federation.certificates import CertificateEntry, LockEntry, Phase, SignedEntry
 from federation.core import Digest, InstanceId, Millis, RecordId
 from federation.records import Record
+from federation.trust.eigentrust import Problem
 
 
 class StoreRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -106,6 +107,15 @@ class Refused:
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckon:
+    """Compute trust beside the core and answer with `Reckoned`: the next cut waits for it."""
+
+    cut: Digest
+    """Digest of the tick's cut, which is final here and not yet folded."""
+    problem: Problem
+
+
 class Happening(StrEnum):
     """What people or agents may want to know of."""
 
@@ -153,6 +163,7 @@ Effect: TypeAlias = (
     | FetchRecords
     | FetchBlob
     | WakeAt
+    | Reckon
     | Refused
     | Tell
 )

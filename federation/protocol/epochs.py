@@ -1,41 +1,92 @@
-"""What moves at a tick: evidence, reputation, competence, tiers, weights, cut members.
+"""What moves at a tick: evidence, reputation, competence, trust, tiers, weights, cut members.
 
-Everything is recomputed from the ledger, so late evidence and order do not matter. Between ticks
+Everything but trust is recomputed from the ledger, so late evidence and order do not matter. Trust
+is reckoned from the world before the tick's cut (`problem`) and comes in whole. Between ticks
 nothing here changes but the arrival of newcomers, who carry no weight.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from federation.core import AgentId, InstanceId
-from federation.protocol.state import Agent, Delegation, State, members_of
+from federation.core import AgentId, InstanceId, OperatorId, Ppm
+from federation.protocol.state import Agent, Delegation, Inputs, State, members_of
+from federation.records import AgentAdmit
 from federation.review import AgentView, counted_of
-from federation.trust import Shown, evidence_of, tier_of, weight
+from federation.trust import (
+    Problem,
+    Shown,
+    Solve,
+    edge_cap,
+    evidence_of,
+    has_ticket,
+    keeper_of,
+    model_of,
+    tier_of,
+    unpack,
+    weight,
+)
 
 
-def newcomer(state: State, agent: AgentId, word: Delegation, instance: InstanceId) -> Agent:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """Trust at a tick, and what it was reckoned from: the world before the tick's cut."""
+
+    inputs: Inputs
+    trust: Mapping[AgentId, int]
+    """By agent; whom it does not name holds none."""
+
+
+def newcomer(
+    state: State, word: Delegation, body: AgentAdmit, instance: InstanceId, trust: int
+) -> Agent:
     """Admit an agent: with its founder's tier by the charter, or with nothing."""
-    founder = state.founders.get(agent)
-    trust = state.charter.trust
+    founder = state.founders.get(body.agent)
     return _rated(
         state,
         Agent(
-            agent=agent,
+            agent=body.agent,
             operator=word.operator,
             instance=instance,
+            custody=body.custody,
             scope=frozenset(word.body.scope),
             admitted_tick=state.tick,
             founder=founder,
             tier=founder.tier if founder else 0,
             r=0,
-            competence=trust.prior_b,
+            trust=trust,
+            competence=0,
             weight=0,
         ),
+        operators=0,
     )
 
 
-def tick(state: State) -> None:
+def reckoning(state: State, solve: Solve) -> Reckoning | Problem:
+    """Reckon trust for the next tick; the problem itself if `solve` has asked somebody else.
+
+    To be asked of the world before the tick's cut. The seeds are the charter's, whatever became
+    of them: one that is revoked holds its part and passes nothing on, and a recovery finds it
+    again. If nothing that trust depends on has changed since the last tick, its result stands.
+    """
+    inputs = _inputs(state)
+    if inputs == state.reckoned:
+        trust = {name: agent.trust for name, agent in state.agents.items() if agent.trust}
+        return Reckoning(inputs=inputs, trust=trust)
+    problem = state.graph.problem(
+        seeds=_seeds(state),
+        silent=inputs.silent,
+        edge_cap=edge_cap(state.charter.trust),
+    )
+    raw = solve(problem)
+    if raw is None:
+        return problem
+    return Reckoning(inputs=inputs, trust=state.graph.named(problem, unpack(problem, raw)))
+
+
+def tick(state: State, reckoned: Reckoning) -> None:
     """Begin an epoch: count the evidence of ended rounds, then rate every agent."""
     state.tick += 1
+    state.reckoned = reckoned.inputs
     review = state.charter.review
     for outcome, verdict in state.pending:
         state.ledger.add(evidence_of(outcome, state.charter.trust.evidence))
@@ -43,8 +94,19 @@ def tick(state: State) -> None:
             counted_of(verdict), accept=review.tau_accept, reject=review.tau_reject
         )
     state.pending = []
+    reviewing = {view.operator for view in state.views.values() if view.reviewer}
+    for name, agent in state.agents.items():
+        state.agents[name] = replace(agent, trust=reckoned.trust.get(name, 0))
+    rules = state.charter.trust
+    holders = {
+        name: agent.operator
+        for name, agent in state.agents.items()
+        if name not in reckoned.inputs.silent and has_ticket(rules, agent.trust)
+    }
     for name in sorted(state.agents):
-        state.agents[name] = _rated(state, state.agents[name])
+        agent = state.agents[name]
+        agent = replace(agent, ways=_ways(state, holders, agent))
+        state.agents[name] = _rated(state, agent, operators=len(reviewing - {agent.operator}))
     state.cut_members = members_of(state, None)
 
 
@@ -59,15 +121,38 @@ def _seen(state: State, name: AgentId, view: AgentView) -> AgentView:
     return known if known == view else view
 
 
-def _rated(state: State, agent: Agent) -> Agent:
+def _inputs(state: State) -> Inputs:
+    return Inputs(
+        version=state.graph.version,
+        silent=frozenset(
+            name
+            for name in state.agents
+            if (one := state.identities[name]).keys.revoked or one.forked_in is not None
+        ),
+    )
+
+
+def _seeds(state: State) -> frozenset[AgentId]:
+    genesis = state.charter.genesis
+    return frozenset(genesis.seeds or (founder.agent for founder in genesis.founders))
+
+
+def _ways(state: State, holders: Mapping[AgentId, OperatorId], agent: Agent) -> int:
+    """Count the other operators whose ticket holders judged an agent's own work well."""
+    judges = state.graph.into(agent.agent)
+    return len({holders[by] for by in judges if by in holders} - {agent.operator})
+
+
+def _rated(state: State, agent: Agent, *, operators: int) -> Agent:
     trust = state.charter.trust
     reputation = state.ledger.standing(agent.agent, state.tick)
-    competence = state.agreement.b(agent.agent)
+    competence = _competence(state, agent.agent)
     shown = Shown(
         interactions=reputation.interactions,
         r=reputation.r,
-        has_ticket=agent.founder is not None,
+        has_ticket=has_ticket(trust, agent.trust),
         age=state.tick - agent.admitted_tick,
+        ways=agent.ways,
     )
     return replace(
         agent,
@@ -76,12 +161,20 @@ def _rated(state: State, agent: Agent) -> Agent:
             shown,
             previous=agent.tier,
             founder_tier=agent.founder.tier if agent.founder else None,
+            operators=operators,
         ),
         r=reputation.r,
         interactions=reputation.interactions,
         competence=competence,
-        weight=weight(trust, competence=competence, founder=agent.founder is not None),
+        weight=weight(trust, t=agent.trust, competence=competence, r=reputation.r),
     )
+
+
+def _competence(state: State, agent: AgentId) -> Ppm:
+    """Estimate competence as the charter says; the two ways are never mixed."""
+    if state.charter.trust.competence == "audited":
+        return state.audits.b(agent)
+    return state.agreement.b(agent)
 
 
 def _view(state: State, agent: Agent) -> AgentView:
@@ -91,6 +184,8 @@ def _view(state: State, agent: Agent) -> AgentView:
         agent=agent.agent,
         operator=agent.operator,
         instance=agent.instance,
+        model=model_of(agent.agent, agent.declared.weights if agent.declared else None),
+        keeper=keeper_of(agent.agent, agent.operator, agent.custody),
         tier=agent.tier,
         weight=agent.weight,
         reviewer=agent.tier > 0 and agent.weight > 0 and not revoked,

@@ -1,7 +1,7 @@
 """Fold one cut into the certified state (design: time, fold order).
 
 Inside a cut each stage runs by (author, seq): keys, forks, admissions · certificates, which end
-rounds · at a tick: evidence, trust, tiers · triggers, which open rounds. The caller has made sure
+rounds · at a tick: evidence, trust, tiers · acts of judgement · triggers, which open rounds. The caller has made sure
 that every record at or below the positions and every list of a contained certificate is held, so
 a fold never waits and never fails: what does not count gets a code and changes nothing else.
 """
@@ -11,28 +11,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from federation.artifacts import Submission, apply, in_round
+from federation.artifacts import Artifact, Submission, apply, in_round
 from federation.artifacts.transitions import Action
 from federation.certificates import Position, Positions
 from federation.charter import sensitivity_of
 from federation.codec import encode
-from federation.core import Code, Digest, PeerError, RecordId, RefusedError, RoundId
+from federation.core import AgentId, Code, Digest, PeerError, RecordId, RefusedError, RoundId
 from federation.crypto import Domain, digest
 from federation.identity import verify_fork
-from federation.protocol import epochs, rows
+from federation.protocol import admissions, epochs, judgements, rows
 from federation.protocol.rounds import Round, open_round, opened_nonces
-from federation.protocol.state import Delegation, Identity, State
+from federation.protocol.state import Identity, State
 from federation.records import (
-    AgentAdmit,
-    AgentDeclare,
-    AgentSubscribe,
     CertificateFinal,
-    Delegate,
     LogFork,
-    OperatorAdmit,
     Propose,
     Record,
-    Role,
     Rotate,
     RotateBy,
 )
@@ -58,6 +52,8 @@ class Contained:
     """Per round that the cut moves, the lists it contains with their closure."""
     certified: frozenset[RecordId]
     """Ids of the contained `certificate.final` records that verified."""
+    reckoned: epochs.Reckoning | None = None
+    """At a tick, trust as reckoned from the world before; at cut 0, that of the seeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,16 +69,20 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
     fresh = new_records(state, log, cut.positions)
     state.turn_to(cut.number, cut.digest)
     touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
-    agents_changed = _admissions(state, fresh)
-    ended = _certificates(state, cut, rounds, fresh)
+    agents_changed = admissions.admit(state, fresh, _first_trust(cut))
+    moved_from, ended = _certificates(state, cut, rounds, fresh)
     if cut.number:
         # Cut 0 is the charter: its beacon is fixed by the realm alone.
         _beacon(state, cut, ended)
-    if cut.tick:
+    if cut.tick and cut.reckoned is not None:
         state.ticked = cut.number
-        epochs.tick(state)
+        epochs.tick(state, cut.reckoned)
     if cut.tick or agents_changed or touched:
         state.views = epochs.views(state)
+    for artifact in moved_from:
+        judgements.stand(state.graph, artifact, -1)
+        judgements.stand(state.graph, state.artifacts[artifact.id])
+    agents_changed |= judgements.vouches(state, fresh)
     opened = _triggers(state, fresh)
     moved = [*(rounds[name] for name in cut.finals), *opened]
     rows.update(
@@ -93,6 +93,11 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
         agents=cut.tick or agents_changed,
     )
     return Folded(opened=opened, ended=tuple(ended))
+
+
+def _first_trust(cut: Contained) -> Mapping[AgentId, int]:
+    """Give the trust that admissions of a cut come with: moves at ticks, begins at genesis."""
+    return cut.reckoned.trust if cut.reckoned is not None and not cut.number else {}
 
 
 def new_records(state: State, log: Log, positions: Positions) -> list[Record]:
@@ -111,7 +116,7 @@ def positions_of(state: State) -> Positions:
     return {name: Position(seq=one.seq, head=one.head) for name, one in state.identities.items()}
 
 
-# Keys, forks, admissions --------------------------------------------------------------------
+# Keys and forks ----------------------------------------------------------------------------
 
 
 def _keys(state: State, log: Log, positions: Positions) -> set[bytes]:
@@ -208,109 +213,31 @@ def _unknown_author() -> PeerError:
     )
 
 
-def _admissions(state: State, fresh: list[Record]) -> bool:
-    for record in fresh:
-        if isinstance(record.body, Delegate):
-            state.delegations[record.id] = Delegation(
-                operator=record.author, seq=record.seq, body=record.body
-            )
-    # Operators, then agents, then what agents say of themselves: whose chain comes first by id
-    # must not decide who is admitted, nor whose word counts.
-    for record in fresh:
-        if isinstance(record.body, OperatorAdmit):
-            _admit_operator(state, record, record.body)
-    changed = False
-    for record in fresh:
-        if isinstance(record.body, AgentAdmit):
-            changed |= _admit_agent(state, record, record.body)
-    for record in fresh:
-        if isinstance(record.body, AgentDeclare | AgentSubscribe):
-            changed |= _note(state, record, record.body)
-    return changed
-
-
-def _admit_operator(state: State, record: Record, body: OperatorAdmit) -> None:
-    known = state.identities.get(body.operator)
-    if record.author not in state.instances:
-        state.refused[record.id] = Code.NOT_ELIGIBLE
-    elif known is None or known.keys.role is not Role.OPERATOR or known.keys.revoked:
-        state.refused[record.id] = Code.NOT_ADMITTED
-    else:
-        state.operators.add(body.operator)
-
-
-def _admit_agent(state: State, record: Record, body: AgentAdmit) -> bool:
-    known = state.identities.get(body.agent)
-    word = state.delegations.get(body.delegate)
-    if record.author not in state.instances:
-        state.refused[record.id] = Code.NOT_ELIGIBLE
-    elif (
-        known is None
-        or known.keys.role is not Role.AGENT
-        or known.keys.revoked
-        or body.operator not in state.operators
-        or state.identities[body.operator].keys.revoked
-    ):
-        state.refused[record.id] = Code.NOT_ADMITTED
-    elif (
-        word is None
-        or word.operator != body.operator
-        or word.body.agent != body.agent
-        or state.identities[word.operator].keys.is_disowned(word.seq)
-        or (word.body.until is not None and word.body.until < state.cut)
-    ):
-        state.refused[record.id] = Code.NOT_PROVEN
-    elif body.agent in state.agents:
-        state.refused[record.id] = Code.DUPLICATE
-    else:
-        state.agents[body.agent] = epochs.newcomer(state, body.agent, word, record.author)
-        return True
-    return False
-
-
-def _note(state: State, record: Record, body: AgentDeclare | AgentSubscribe) -> bool:
-    agent = state.agents.get(record.author)
-    if agent is None:
-        state.refused[record.id] = Code.NOT_ADMITTED
-        return False
-    if state.identities[record.author].keys.revoked:
-        state.refused[record.id] = Code.REVOKED
-        return False
-    if not is_delegated(agent.scope, record.kind):
-        state.refused[record.id] = Code.NOT_ELIGIBLE
-        return False
-    match body:
-        case AgentDeclare():
-            state.agents[record.author] = replace(agent, declared=body)
-        case _:
-            state.agents[record.author] = replace(agent, offer=body)
-    return True
-
-
 # Certificates -------------------------------------------------------------------------------
 
 
 def _certificates(
     state: State, cut: Contained, rounds: Mapping[RoundId, Round], fresh: list[Record]
-) -> list[RoundId]:
-    """Bring artifacts to where the contained lists lead; tell which rounds ended."""
+) -> tuple[list[Artifact], list[RoundId]]:
+    """Bring artifacts to where the contained lists lead; give them as they were, and ended rounds."""
     for record in fresh:
         if isinstance(record.body, CertificateFinal) and record.id not in cut.certified:
             state.refused[record.id] = Code.NOT_PROVEN
-    ended = []
+    moved_from, ended = [], []
     for name in sorted(cut.finals):
         finals = cut.finals[name]
         pin = rounds[name].pin
         state.decided[name] = tuple(final.digest for final in finals.values())
         artifact = state.artifacts[pin.artifact]
+        moved_from.append(artifact)
         state.artifacts[pin.artifact] = advance(artifact, pin, finals)
         came_to = next_phase(pin, finals)
         if isinstance(came_to, Ended):
             verdict = came_to.verdict
-            outcome = outcome_of(pin, finals, verdict, state.tick + 1)
+            outcome = outcome_of(pin, finals, verdict, tick=state.tick + 1, topics=artifact.topics)
             state.pending.append((outcome, verdict))
             ended.append(name)
-    return ended
+    return moved_from, ended
 
 
 def _beacon(state: State, cut: Contained, ended: list[RoundId]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from federation.core import InstanceId, Millis, Signature
+from federation.core import Digest, InstanceId, Millis, Signature
 from federation.records import Record
 
 
@@ -57,8 +57,17 @@ class Met:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoned:
+    """The answer to `Reckon`."""
+
+    cut: Digest
+    trust: bytes
+    """Trust of each node in order, as little-endian int64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
     """Time has passed."""
 
 
-Input: TypeAlias = Arrived | Packet | BlobArrived | Reconciled | Met | Wake
+Input: TypeAlias = Arrived | Packet | BlobArrived | Reconciled | Met | Reckoned | Wake

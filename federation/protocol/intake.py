@@ -15,12 +15,12 @@ from federation.artifacts import may_submit
 from federation.certificates import CutSlot
 from federation.core import Code, IdentityId, InstanceId, PeerError, RecordId, RoundId
 from federation.identity import fork_proof, verify_fork
-from federation.protocol import agreement, effects, progress
+from federation.protocol import agreement, effects, judgements, progress
 from federation.protocol.fold import is_forked, submission
 from federation.protocol.inputs import Arrived
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
-from federation.records import Kind, LogFork, Propose, Record
+from federation.records import AgentUnvouch, AgentVouch, Kind, LogFork, Propose, Record
 from federation.replication import Added, Known, Waiting, round_of
 
 MOST_STRANGERS: Final = 4_096
@@ -52,7 +52,7 @@ def show(turn: Turn, added: list[Record]) -> None:
         name = round_of(record)
         if name in world.rounds:
             rounds.add(name)
-        if isinstance(record.body, Propose) and _may_open(world, record, record.body):
+        if _calls_a_cut(world, record):
             world.triggers.add(record.id)
         progress.learn(turn, record)
         denounce_fork(turn, record)
@@ -127,9 +127,15 @@ def denounce_fork(turn: Turn, record: Record) -> None:
         turn.say(proof)
 
 
-def _may_open(world: World, record: Record, body: Propose) -> bool:
-    """Tell whether a proposal would open a round now: junk must not call cuts."""
-    return may_submit(None, submission(world.state, record, body)) is None
+def _calls_a_cut(world: World, record: Record) -> bool:
+    """Tell whether a record waits for a cut that it may call: what does not count calls none."""
+    match record.body:
+        case Propose() as body:
+            return may_submit(None, submission(world.state, record, body)) is None
+        case AgentVouch() | AgentUnvouch() as body:
+            return judgements.refusal(world.state, record, body) is None
+        case _:
+            return False
 
 
 def _is_filed(world: World, record: Record) -> bool:

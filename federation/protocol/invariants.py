@@ -16,6 +16,7 @@ from federation.protocol.rounds import Round
 from federation.protocol.world import World
 from federation.records import Reveal
 from federation.review import Ended, commitments, listed, next_phase
+from federation.trust import M, trust_ref
 
 
 def broken(world: World) -> list[str]:
@@ -102,11 +103,19 @@ def _concealment(world: World) -> Iterator[str]:
 
 
 def _influence(world: World) -> Iterator[str]:
-    """Without a ticket no weight; with one, weight within the charter's bounds."""
+    """All trust is held; in the mode `ticketed` no weight exceeds what its trust carries.
+
+    The second is the last step of the proof that bounds Sybils: Σ w ≤ w_max · Σ t / t_ref.
+    """
     trust = world.charter.trust
-    for agent in world.state.agents.values():
-        bounds = (trust.w_min, trust.w_max) if agent.founder else (0, 0)
-        if not bounds[0] <= agent.weight <= bounds[1]:
+    agents = world.state.agents.values()
+    held = sum(agent.trust for agent in agents)
+    if held != M:
+        yield f"influence: the agents hold {held} of 2^60 of trust"
+    if trust.voting != "ticketed":
+        return
+    for agent in agents:
+        if agent.weight > min(trust.w_max, trust.w_max * agent.trust // trust_ref(trust)):
             yield f"influence: {short(agent.agent)} weighs {agent.weight}"
 
 

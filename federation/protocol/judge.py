@@ -14,7 +14,7 @@ from federation.artifacts import may_submit
 from federation.certificates import Phase, RoundSlot
 from federation.certificates.values import value_blobs
 from federation.core import Code, PeerError
-from federation.protocol import finality
+from federation.protocol import finality, judgements
 from federation.protocol.fold import has_picked, submission
 from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round, earlier
@@ -23,6 +23,8 @@ from federation.records import (
     AgentAdmit,
     AgentDeclare,
     AgentSubscribe,
+    AgentUnvouch,
+    AgentVouch,
     Argue,
     CertificateFinal,
     Commit,
@@ -83,6 +85,12 @@ def _trigger(world: World, record: Record) -> Judgement:
             refusal = may_submit(None, submission(state, record, body))
             if refusal is not None:
                 return _void(refusal.code, refusal.why)
+        case AgentVouch() | AgentUnvouch() as body:
+            code = judgements.refusal(state, record, body)
+            if code is None and record.id not in world.log and _is_too_much(world, record):
+                code = Code.OVER_QUOTA
+            if code is not None:
+                return _void(code, _VOUCH_REASONS[code])
         case AgentDeclare() | AgentSubscribe() if record.author not in state.agents:
             return _void(Code.NOT_ADMITTED, "no cut has admitted its author")
         case OperatorAdmit() | AgentAdmit() if record.author not in state.instances:
@@ -92,6 +100,25 @@ def _trigger(world: World, record: Record) -> Judgement:
     if _is_cut_off(world, record):
         return _void(Code.FORK, "its author's chain is forked")
     return _waits(Code.WAITS_FOR_CUT, "the next cut that contains it decides")
+
+
+def _is_too_much(world: World, draft: Record) -> bool:
+    """Tell whether a vouch would be one too many beside those that wait for a cut.
+
+    Only the door asks: what is stored waits, and the cut decides, which may begin an epoch.
+    """
+    agent = world.state.agents[draft.author]
+    here = world.positions[draft.author]
+    waiting = sum(
+        isinstance(one.body, AgentVouch)
+        for names in world.log.above(draft.author, here.seq, head=here.head)
+        for name in names
+        if (one := world.log.get(name)) is not None
+    )
+    allowed = world.charter.quotas.vouches_epoch
+    return isinstance(draft.body, AgentVouch) and (
+        judgements.used(world.state, agent) + waiting >= allowed
+    )
 
 
 def _of_round(world: World, record: Record, body: RoundBody) -> Judgement:
@@ -222,6 +249,16 @@ def _waits(code: Code, why: str) -> Judgement:
     return Judgement(fate=Fate.WAITS, code=code, why=why)
 
 
+_VOUCH_REASONS: Final = {
+    Code.NOT_ADMITTED: "no cut has admitted its author",
+    Code.REVOKED: "its author has revoked its identity or disowned this part of its chain",
+    Code.FORK: "its author's chain is forked",
+    Code.NOT_ELIGIBLE: "only agents of tier 1 or more vouch, as far as their operator lets them",
+    Code.SELF_VOUCH: "it names its own author",
+    Code.UNKNOWN_AGENT: "no cut has admitted the agent that it names",
+    Code.NO_VOUCH: "its author does not vouch for that agent",
+    Code.OVER_QUOTA: "its author has given all the vouches that the charter allows in this epoch",
+}
 _REASONS: Final = {
     Code.NOT_ADMITTED: "the world of its round does not know its author",
     Code.NOT_ELIGIBLE: "its author may not take part in this round in this way",

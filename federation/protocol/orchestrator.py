@@ -19,6 +19,7 @@ from federation.protocol.inputs import (
     Input,
     Met,
     Packet,
+    Reckoned,
     Reconciled,
     Wake,
 )
@@ -45,6 +46,8 @@ def step(world: World, event: Input, now: Millis) -> list[Effect]:
         case Met():
             if memory.meet(turn, event):
                 _wake(turn)
+        case Reckoned():
+            progress.take_trust(turn, event)
         case Wake():
             _wake(turn)
         case _:

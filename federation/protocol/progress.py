@@ -5,7 +5,7 @@ cut, every record at or below its positions and the earlier lists of every round
 Until then the node asks for what is missing and keeps everything as it was.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from federation.certificates import (
     Certificate,
@@ -17,9 +17,11 @@ from federation.certificates import (
     positions_from_blob,
     slot_key,
 )
-from federation.core import InstanceId, PeerError, RecordId, RoundId
+from federation.core import Digest, InstanceId, PeerError, RecordId, RoundId
 from federation.protocol import agreement, effects, finality, memory
+from federation.protocol.epochs import Reckoning, reckoning
 from federation.protocol.fold import Contained, fold, new_records, positions_of
+from federation.protocol.inputs import Reckoned
 from federation.protocol.rounds import Round
 from federation.protocol.rows import world_digest
 from federation.protocol.turn import Turn
@@ -95,10 +97,14 @@ def try_cut(turn: Turn) -> None:
     certificate = world.certificates.get(slot_key(slot))
     if certificate is None or not isinstance(certificate.value, CutValue):
         return
+    # First of all: it can be worked on while what is missing is fetched.
+    reckoned = _reckoned(turn, certificate.digest) if certificate.value.tick else None
     signers = tuple(seal.voice for seal in certificate.seals)
     contained = _closure(turn, certificate, certificate.value, signers)
-    if contained is None:
+    if contained is None or (contained.tick and reckoned is None):
         return
+    contained = replace(contained, reckoned=reckoned)
+    world.reckoned = world.asked_trust = None
     for name in sorted(contained.certified):
         # It was proven when the closure was found.
         key = slot_key(world.proofs.pop(name).slot)
@@ -123,6 +129,39 @@ def try_cut(turn: Turn) -> None:
         world.rounds[one.pin.round] = one
         turn.effects.append(effects.Tell(event=effects.Happening.ROUND, subject=one.pin.round))
         move(turn, one)
+
+
+def _reckoned(turn: Turn, cut: Digest) -> Reckoning | None:
+    """Reckon trust for a tick's cut, once; None while the shell works on it.
+
+    It is kept until the fold: the closure may be incomplete, and this is asked at every record.
+    """
+    world = turn.world
+    if world.reckoned is not None and world.reckoned[0] == cut:
+        return world.reckoned[1]
+    if world.asked_trust == cut:
+        return None
+    found = reckoning(world.state, world.solve)
+    if isinstance(found, Reckoning):
+        world.reckoned = (cut, found)
+        return found
+    world.asked_trust = cut
+    turn.effects.append(effects.Reckon(cut=cut, problem=found))
+    return None
+
+
+def take_trust(turn: Turn, event: Reckoned) -> None:
+    """Take the answer to `Reckon`; raises ParameterError if it is none, and waits on then.
+
+    One that nobody waits for answers a question of before a restart.
+    """
+    world = turn.world
+    if event.cut != world.asked_trust:
+        return
+    found = reckoning(world.state, lambda _: event.trust)
+    assert isinstance(found, Reckoning), "an answer was given"  # noqa: S101 # our own invariant
+    world.reckoned = (event.cut, found)
+    try_cut(turn)
 
 
 def begin_cuts(turn: Turn) -> None:
@@ -178,7 +217,10 @@ class _Moved:
 
 
 def _closure(
-    turn: Turn, certificate: Certificate, value: CutValue, signers: tuple[InstanceId, ...]
+    turn: Turn,
+    certificate: Certificate,
+    value: CutValue,
+    signers: tuple[InstanceId, ...],
 ) -> Contained | None:
     world = turn.world
     blob = world.blobs.get(value.positions)

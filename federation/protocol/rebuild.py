@@ -39,6 +39,7 @@ from federation.protocol.world import World, begin
 from federation.records import Kind, Record
 from federation.replication import Added
 from federation.review import course
+from federation.trust import Solve, reckon
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,6 +66,7 @@ def restore(
     verify: Verify = is_signed_by,
     snapshot: bytes | None = None,
     trusted: bool = False,
+    solve: Solve = reckon,
 ) -> tuple[World, list[Effect]]:
     """Bring a node back after it stopped at any point; also give the effects to go on with.
 
@@ -77,8 +79,10 @@ def restore(
     entries written after it are needed then, and those of slots that were open. One that cannot be
     used is told of (`SNAPSHOT_REFUSED`), and the log is folded from genesis. `trusted` says that
     the store vouches for its records: their signatures were verified before they were stored.
+    `solve` reckons the trust of the ticks that are folded here, and must give it.
     """
     world = begin(charter, genesis, instance=instance, signer=signer, verify=verify)
+    world.solve = solve
     if world.me is not None:
         members = world.state.cut_members
         alone = len(members) == 1 and members[0].voice == world.me.instance
@@ -170,10 +174,11 @@ def _fold(turn: Turn, added: list[Record]) -> None:
 
 
 def _find_triggers(world: World) -> None:
-    """Find the proposals that still wait for a cut: only now it is known whom cuts admitted."""
+    """Find what still waits for a cut and may call it: only now it is known whom cuts admitted."""
     world.triggers.update(
         record.id
-        for record in world.log.by_kind(Kind.PROPOSE)
+        for kind in (Kind.PROPOSE, Kind.AGENT_VOUCH, Kind.AGENT_UNVOUCH)
+        for record in world.log.by_kind(kind)
         if judge(world, record).fate is Fate.WAITS
     )
 

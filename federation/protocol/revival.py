@@ -13,14 +13,14 @@ from federation.artifacts import Verdict
 from federation.certificates import VOID, ListValue, VoidValue
 from federation.charter import Charter, charter_hash, realm_of
 from federation.core import Code, IdentityId, PeerError, RecordId, RoundId, short
-from federation.protocol import epochs, rows
+from federation.protocol import epochs, judgements, rows
 from federation.protocol.certified import IdentityRow, ListRow, Rows
 from federation.protocol.rounds import Round
 from federation.protocol.state import Delegation, Identity, State
 from federation.records import CertificateFinal, Delegate
 from federation.replication import Log
 from federation.review import Ended, RoundPin, counted_of, final_list, next_phase, outcome_of
-from federation.trust import Agreement, Ledger
+from federation.trust import Agreement, Audited, Graph, Ledger
 
 T = TypeVar("T")
 
@@ -72,9 +72,12 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         refused=dict(written.refused),
         ledger=Ledger(charter.trust),
         agreement=Agreement(charter.trust),
+        audits=_audits(written, charter),
+        graph=_graph(written, charter),
         cut_members=written.cut_members,
     )
     state.views = epochs.views(state)
+    state.ledger.withdraw(written.withdrawn)
     state.ledger.add(written.evidence)
     rounds = {one.pin.round: one for one in _rounds(written, state, log)}
     _count(written, state, rounds)
@@ -85,6 +88,23 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         rounds=rounds,
         contained=dict(_certificate(name, log) for name in written.certificates),
     )
+
+
+def _graph(written: Rows, charter: Charter) -> Graph:
+    graph = Graph(charter.trust.approval)
+    for artifact in written.artifacts:
+        judgements.stand(graph, artifact)
+    for by, agent, weight in written.vouches:
+        graph.vouch(by, agent, weight)
+    return graph
+
+
+def _audits(written: Rows, charter: Charter) -> Audited:
+    audits = Audited(charter.trust)
+    for one in written.audits:
+        audits.observe(one.agent, True, audits=one.right)
+        audits.observe(one.agent, False, audits=one.audits - one.right)
+    return audits
 
 
 def _identity(row: IdentityRow, log: Log) -> tuple[IdentityId, Identity]:
@@ -184,7 +204,8 @@ def _count(written: Rows, state: State, rounds: Mapping[RoundId, Round]) -> None
         one = rounds.get(name)
         if one is None or one.verdict is None:
             raise refused("it counts a round that it does not have")
-        outcome = outcome_of(one.pin, one.finals, one.verdict, state.tick + 1)
+        topics = state.artifacts[one.pin.artifact].topics
+        outcome = outcome_of(one.pin, one.finals, one.verdict, tick=state.tick + 1, topics=topics)
         state.pending.append((outcome, one.verdict))
     waiting = set(written.pending)
     review = state.charter.review

@@ -27,6 +27,7 @@ from federation.review import (
     phase_of,
     round_id,
 )
+from federation.trust import has_ticket
 
 _KINDS: Final = (Kind.OBJECT, Kind.ARGUE, Kind.COMMIT, Kind.REVEAL, Kind.CONTEST)
 """Kinds of records that belong to a round."""
@@ -142,7 +143,7 @@ def open_round(state: State, artifact: Artifact) -> Round:
         home_operator=state.instances[artifact.home],
         cut=state.cut,
         sensitivity=artifact.sensitivity,
-        author_has_ticket=author.weight > 0,
+        author_has_ticket=has_ticket(state.charter.trust, author.trust),
         watchers=frozenset(
             agent.agent
             for agent in state.agents.values()

@@ -1,6 +1,7 @@
 """Rows of the world digest, kept up to date by each cut (design: time, 8)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from federation.artifacts import Artifact
 from federation.codec import encode
@@ -8,6 +9,31 @@ from federation.core import ArtifactId, Digest, IdentityId, RoundId
 from federation.crypto import plain_hash
 from federation.protocol.digest import Tables
 from federation.protocol.state import Agent, State
+from federation.trust import badges_of
+
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "artifacts": ("author", "state", "flags", "round", "tally"),
+    "agents": (
+        "operator",
+        "instance",
+        "alpha",
+        "beta",
+        "tick",
+        "r",
+        "competence",
+        "trust",
+        "ways",
+        "weight",
+        "tier",
+        "badges",
+        "vouches",
+        "says",
+    ),
+    "identities": ("key_index", "key", "revoked", "forked"),
+    "members": ("operator", "key"),
+    "rounds": ("lists",),
+}
+"""What stands in a row of each table, in order; a row of `rounds` is one list of any length."""
 
 
 def update(
@@ -54,6 +80,23 @@ def world_digest(state: State) -> Digest:
     return state.tables.world_digest(state.cut, state.charter_hash, state.beacon)
 
 
+def _vouches(state: State, agent: Agent) -> Digest:
+    """Hash the vouches that an agent gives: the other acts follow from the artifacts."""
+    given = state.graph.out_of(agent.agent)
+    vouches = [[name, given[name].vouch] for name in sorted(given) if given[name].vouch]
+    return plain_hash(encode(vouches))
+
+
+def _badges(state: State, agent: Agent) -> list[str]:
+    held = badges_of(
+        agent.founder,
+        interactions=agent.interactions,
+        tier=agent.tier,
+        trust=state.charter.trust,
+    )
+    return [one.badge for one in held]
+
+
 def _agent(state: State, agent: Agent) -> list[object]:
     sums = state.ledger.undecayed(agent.agent)
     return [
@@ -64,9 +107,12 @@ def _agent(state: State, agent: Agent) -> list[object]:
         sums.tick,
         agent.r,
         agent.competence,
+        agent.trust,
+        agent.ways,
         agent.weight,
         agent.tier,
-        list(agent.founder.badges) if agent.founder else [],
+        _badges(state, agent),
+        _vouches(state, agent),
         plain_hash(encode([agent.declared, agent.offer, sorted(agent.scope)])),
     ]
 

@@ -27,9 +27,9 @@ from federation.core import (
 )
 from federation.identity import KeyState
 from federation.protocol.digest import Tables
-from federation.records import AgentDeclare, AgentSubscribe, Delegate
+from federation.records import AgentDeclare, AgentSubscribe, Custody, Delegate
 from federation.review import AgentView
-from federation.trust import Agreement, Ledger, RoundOutcome
+from federation.trust import Agreement, Audited, Graph, Ledger, RoundOutcome
 
 NO_KEY: Final = bytes(32)
 """A key of small order: no signature verifies under it."""
@@ -57,12 +57,18 @@ class Agent:
     operator: OperatorId
     instance: InstanceId
     """The instance that admitted it."""
+    custody: Custody
+    """Who keeps its keys, by its admission."""
     scope: frozenset[str]
     """Kinds that its operator delegated; empty means all an agent may author."""
     admitted_tick: int
     founder: Founder | None
     tier: int
     r: Ppm
+    trust: int
+    """Of the 2^60 of a realm, as of the last tick."""
+    ways: int = 0
+    """Operators through whose ticket holders that trust comes."""
     competence: Ppm
     weight: Weight
     """Before caps."""
@@ -71,6 +77,8 @@ class Agent:
     offer: AgentSubscribe | None = None
     proposed: tuple[int, int] = (0, 0)
     """Tick, and how many of its proposals counted in that tick's epoch."""
+    vouched: tuple[int, int] = (0, 0)
+    """Tick, and how many of its vouches counted in that tick's epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +98,16 @@ class Era:
     first: int
     """Number of the first of them."""
     members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What trust depends on beside the charter; equal inputs give equal trust."""
+
+    version: int
+    """Of this node's graph."""
+    silent: frozenset[AgentId]
+    """Agents that pass nothing on: revoked or forked."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,6 +148,11 @@ class State:
     """Rounds ended since the last tick, whose evidence counts at the next."""
     ledger: Ledger
     agreement: Agreement
+    audits: Audited
+    graph: Graph
+    """Acts of judgement: the edges along which trust flows at the next tick."""
+    reckoned: Inputs | None = None
+    """What the trust of the last tick depended on; None if that is not known."""
     cut_members: tuple[Member, ...] = ()
     """Who agrees on the next cut: members and keys of the last tick."""
     views: dict[AgentId, AgentView] = field(default_factory=dict)
@@ -174,6 +197,8 @@ def empty_state(charter: Charter) -> State:
         beacon=beacon0(realm),
         ledger=Ledger(charter.trust),
         agreement=Agreement(charter.trust),
+        audits=Audited(charter.trust),
+        graph=Graph(charter.trust.approval),
     )
 
 

@@ -36,6 +36,7 @@ from federation.core import (
     RoundId,
 )
 from federation.crypto import Signer, Verify, is_signed_by
+from federation.protocol import epochs
 from federation.protocol.early import Early
 from federation.protocol.fold import Contained, fold, positions_of
 from federation.protocol.rounds import Round
@@ -44,6 +45,7 @@ from federation.protocol.shelf import Shelf
 from federation.protocol.state import State, empty_state, members_of
 from federation.records import AgentAdmit, Delegate, Kind, OperatorAdmit, Record
 from federation.replication import Added, BlobStore, Log
+from federation.trust import Solve, reckon
 
 LAST_COUNTER: Final = 2**53 - 2**10
 """An instance whose next counter is this or higher stays silent: no message holds one beyond 2^53.
@@ -127,6 +129,12 @@ class World:
     ticked_at: Millis = 0
     """When this node stored the certificate of the last tick, on its own clock."""
     rounds: dict[RoundId, Round] = field(default_factory=dict)
+    solve: Solve = reckon
+    """Reckons trust; None from it means that the shell is to be asked, and will answer."""
+    reckoned: tuple[Digest, epochs.Reckoning] | None = None
+    """Digest of a tick's cut that is not folded yet, and trust as reckoned for it."""
+    asked_trust: Digest | None = None
+    """Digest of the tick's cut for which the shell was asked."""
     incomplete: set[RoundId] = field(default_factory=set)
     """Rounds with a certified list whose records are not all held."""
     slots: dict[bytes, LiveSlot] = field(default_factory=dict)
@@ -282,6 +290,8 @@ def begin(
         if not isinstance(added, Added):
             raise _bad_genesis("a record does not follow its author's record before it")
     state.instances = {row.instance: row.operator for row in charter.genesis.instances}
+    first = epochs.reckoning(state, reckon)
+    assert isinstance(first, epochs.Reckoning), "it is reckoned here"  # noqa: S101 # our own
     heads = log.author_heads()
     if any(len(ends) != 1 for ends in heads.values()):
         raise _bad_genesis("an author's records among them are forked")
@@ -299,10 +309,12 @@ def begin(
             next_hashes={},
             finals={},
             certified=frozenset(),
+            reckoned=first,
         ),
         {},
     )
-    if set(state.refused) or set(state.founders) - set(state.agents):
+    admitted = set(state.agents)
+    if state.refused or set(state.founders) - admitted or epochs.seeds(state) - admitted:
         raise _bad_genesis("an admission among the records does not count")
     state.cut_members = members_of(state, None)
     me = Me(instance=instance, signer=signer) if instance and signer else None

@@ -3,6 +3,7 @@
 `statement`  the signed line: kind, author, chain position, hash of the body
 `bodies`     one schema per kind of identity, agent, log and certificate record
 `review_bodies`  the same for artifacts and reviews
+`trust_bodies`   the same for vouches and trust heads
 `texts`      prose that travels beside a body, bound to it by a salted hash, droppable
 `kinds`      the table: kind -> schema, who may author it, protocol level
 `record`     parse a stranger's bytes, sign one's own, verify
@@ -53,12 +54,23 @@ from federation.records.review_bodies import (
 )
 from federation.records.statement import Statement, record_id, signing_payload
 from federation.records.texts import ArtifactText, Note, bind_text, read_text, text_id
+from federation.records.trust_bodies import (
+    HEAD_ROWS,
+    AgentUnvouch,
+    AgentVouch,
+    TrustHead,
+    TrustRow,
+    trust_head_root,
+)
 
 __all__ = [
+    "HEAD_ROWS",
     "KINDS",
     "AgentAdmit",
     "AgentDeclare",
     "AgentSubscribe",
+    "AgentUnvouch",
+    "AgentVouch",
     "Argue",
     "ArtifactText",
     "Body",
@@ -90,6 +102,8 @@ __all__ = [
     "SignedStatement",
     "Stance",
     "Statement",
+    "TrustHead",
+    "TrustRow",
     "bind_text",
     "cid",
     "cid_preimage",
@@ -102,6 +116,7 @@ __all__ = [
     "sign_record",
     "signing_payload",
     "text_id",
+    "trust_head_root",
     "verify_record",
     "wire",
 ]

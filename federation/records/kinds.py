@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from federation.records import bodies, review_bodies, texts
+from federation.records import bodies, review_bodies, texts, trust_bodies
 from federation.records.bodies import Body, Role
 
 
@@ -25,6 +25,8 @@ class Kind(StrEnum):
     AGENT_ADMIT = "agent.admit"
     AGENT_DECLARE = "agent.declare"
     AGENT_SUBSCRIBE = "agent.subscribe"
+    AGENT_VOUCH = "agent.vouch"
+    AGENT_UNVOUCH = "agent.unvouch"
     PROPOSE = "artifact.propose"
     OBJECT = "review.object"
     ARGUE = "review.argue"
@@ -32,6 +34,7 @@ class Kind(StrEnum):
     REVEAL = "review.reveal"
     CONTEST = "review.contest"
     CERTIFICATE = "certificate.final"
+    TRUST_HEAD = "instance.trust_head"
     LOG_FORK = "log.fork"
     LOG_FAULT = "log.fault"
 
@@ -61,6 +64,8 @@ KINDS: Final[Mapping[str, KindSpec]] = {
     Kind.AGENT_ADMIT: KindSpec(body=bodies.AgentAdmit, authors=_INSTANCE),
     Kind.AGENT_DECLARE: KindSpec(body=bodies.AgentDeclare, authors=_AGENT),
     Kind.AGENT_SUBSCRIBE: KindSpec(body=bodies.AgentSubscribe, authors=_AGENT),
+    Kind.AGENT_VOUCH: KindSpec(body=trust_bodies.AgentVouch, authors=_AGENT),
+    Kind.AGENT_UNVOUCH: KindSpec(body=trust_bodies.AgentUnvouch, authors=_AGENT),
     Kind.PROPOSE: KindSpec(body=review_bodies.Propose, authors=_AGENT, text=texts.ArtifactText),
     Kind.OBJECT: KindSpec(body=review_bodies.ObjectTo, authors=_AGENT, text=texts.Note),
     Kind.ARGUE: KindSpec(body=review_bodies.Argue, authors=_AGENT, text=texts.Note),
@@ -68,6 +73,7 @@ KINDS: Final[Mapping[str, KindSpec]] = {
     Kind.REVEAL: KindSpec(body=review_bodies.Reveal, authors=_AGENT),
     Kind.CONTEST: KindSpec(body=review_bodies.Contest, authors=_AGENT, text=texts.Note),
     Kind.CERTIFICATE: KindSpec(body=bodies.CertificateFinal, authors=_INSTANCE),
+    Kind.TRUST_HEAD: KindSpec(body=trust_bodies.TrustHead, authors=_INSTANCE),
     Kind.LOG_FORK: KindSpec(body=bodies.LogFork, authors=_ANYONE),
     Kind.LOG_FAULT: KindSpec(body=bodies.LogFault, authors=_ANYONE),
 }

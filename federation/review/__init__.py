@@ -9,6 +9,7 @@
 `tally`        Σ w·v and Σ w over opened ballots, weights capped
 `verdict`      thresholds, escalation, shortfall, and how narrow the result is
 `outcome`      what the verdict does to the artifact, and what trust learns from it
+`local`        the same ballots with my own weights, beside the verdict
 """
 
 from federation.artifacts import DecidedBy, Narrow, OpenedBallot, Verdict
@@ -22,6 +23,7 @@ from federation.review.finals import (
     final_list,
     listed,
 )
+from federation.review.local import LocalVerdict, Shift, local_verdict
 from federation.review.outcome import action_of, advance, counted_of, outcome_of, window
 from federation.review.phases import (
     PLAN,
@@ -61,12 +63,14 @@ __all__ = [
     "Escalation",
     "FinalList",
     "Finals",
+    "LocalVerdict",
     "Narrow",
     "OpenedBallot",
     "RoundBody",
     "RoundKind",
     "RoundPin",
     "Ruling",
+    "Shift",
     "Step",
     "Tally",
     "Verdict",
@@ -91,6 +95,7 @@ __all__ = [
     "is_undecidable",
     "length",
     "listed",
+    "local_verdict",
     "look",
     "may_close_early",
     "may_object",

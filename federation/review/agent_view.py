@@ -13,6 +13,10 @@ class AgentView:
     operator: OperatorId
     instance: InstanceId
     """The instance that admitted it."""
+    model: bytes
+    """The model weights that it declares; its own id if it says nothing."""
+    keeper: bytes
+    """The operator that keeps its keys on its node; its own id if it keeps them itself."""
     tier: int
     """0 newcomer, 1 established, 2 trusted."""
     weight: Weight

@@ -5,10 +5,18 @@ or timeout decides about the artifact, but says nothing for or against people, e
 listed commitment closed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from federation.artifacts import Action, Artifact, DecidedBy, State, Verdict, Window, apply
+from federation.artifacts import (
+    Action,
+    Artifact,
+    DecidedBy,
+    State,
+    Verdict,
+    Window,
+    apply,
+)
 from federation.certificates import Phase
 from federation.core import AgentId, OperatorId, RecordId
 from federation.records import Argue, Record
@@ -16,7 +24,7 @@ from federation.review.finals import Finals, listed
 from federation.review.phases import Ended, next_phase
 from federation.review.pin import RoundPin, fast_window, watchers
 from federation.review.verdict import Escalation, by_sign
-from federation.trust import Answered, Counted, Decision, RoundOutcome, Vote
+from federation.trust import Answered, Counted, Decision, RoundOutcome, Vote, top_topic
 
 _SILENT: Final = frozenset({DecidedBy.SHORTFALL, DecidedBy.TIMEOUT})
 """Verdicts that nobody's judgement stands behind."""
@@ -62,8 +70,13 @@ def action_of(verdict: Verdict) -> Action:
     return Action.TIMEOUT if verdict.by in _SILENT else Action.REJECT
 
 
-def outcome_of(pin: RoundPin, finals: Finals, verdict: Verdict, tick: int) -> RoundOutcome:
-    """Give what evidence is made of; `tick` is the tick at which the round begins to count."""
+def outcome_of(
+    pin: RoundPin, finals: Finals, verdict: Verdict, *, tick: int, topics: Sequence[str]
+) -> RoundOutcome:
+    """Give what evidence is made of.
+
+    `tick` is the tick at which the round begins to count, `topics` are the artifact's.
+    """
     return RoundOutcome(
         round_id=pin.round,
         tick=tick,
@@ -73,6 +86,7 @@ def outcome_of(pin: RoundPin, finals: Finals, verdict: Verdict, tick: int) -> Ro
         decision=Decision.NONE if verdict.by in _SILENT else verdict.decision,
         strong=verdict.strong,
         fast_track=verdict.by is DecidedBy.FAST_TRACK,
+        topic=top_topic(topics),
         votes=tuple(
             Vote(
                 voter=one.voter,

@@ -91,6 +91,8 @@ def _weights(pin: RoundPin, reviewers: list[AgentId]) -> dict[AgentId, Weight]:
     return capped(
         pin.charter.trust,
         {voter: view.weight for voter, view in views.items()},
+        models={voter: view.model for voter, view in views.items()},
+        keepers={voter: view.keeper for voter, view in views.items()},
         operators={voter: view.operator for voter, view in views.items()},
         instances={voter: view.instance for voter, view in views.items()},
     )

@@ -1,20 +1,47 @@
 """Trust: from what a decided round says about people to how much their ballots weigh.
 
 `evidence`    a decided round as rows: for and against whom, from which source
+`outcomes`    what becomes known later as rows: disputes, reversals, reports, audits, dissents
+`liability`   a bad agent's rows for who vouched for it
 `decay`       how evidence fades with its age
 `beta`        the fold of rows into reputation, with farming caps
+`explain`     what each row brings to a reputation
 `competence`  how often a vote met the decision taken without it
+`audited`     how often a vote was right when somebody checked
+`logarithm`   natural logarithms in integers
+`graph`       who judged whose own work well, and how strongly
+`eigentrust`  trust along that graph, in plain Python: the reference
+`sparse`      the same bits for large graphs, by scipy; imported only by who wants it
+`paths`       which ways trust came to an agent
 `tiers`       what an agent may do, by what it has shown
+`badges`      which offices it may be drawn for, and why
 `weights`     voting weight before caps
-`caps`        no operator or instance above its share
+`clones`      which agents are one voice
+`caps`        clones count as one; no operator or instance above its share
+`foreign`     another realm as one node: links, heads, half-life
+`local`       trust by my own seeds and policy, beside the canonical one
 
 Everything is integer arithmetic and a pure function of the rows and the charter.
 """
 
+from federation.trust.audited import Audited, Checked
+from federation.trust.badges import Held, Reason, badges_of
 from federation.trust.beta import Ledger, Reputation, Undecayed
-from federation.trust.caps import cap, capped, effective_share, water_level
+from federation.trust.caps import as_heaviest, cap, capped, effective_share, water_level
+from federation.trust.clones import keeper_of, model_of
 from federation.trust.competence import Agreement, Counted, decide
 from federation.trust.decay import Decay, one_epoch
+from federation.trust.eigentrust import (
+    ROUNDS,
+    M,
+    Problem,
+    Solve,
+    edge_cap,
+    reckon,
+    ticket_price,
+    trust_ref,
+    unpack,
+)
 from federation.trust.evidence import (
     Answered,
     Decision,
@@ -23,7 +50,27 @@ from federation.trust.evidence import (
     RoundOutcome,
     Unrevealed,
     Vote,
+    Withdrawal,
     evidence_of,
+    top_topic,
+)
+from federation.trust.explain import Bound, Entry
+from federation.trust.foreign import EXPIRY, HALF_LIFE, Link
+from federation.trust.graph import Edge, Graph
+from federation.trust.liability import Liability, liability_evidence
+from federation.trust.local import LocalTrust
+from federation.trust.outcomes import (
+    AuditOutcome,
+    DisputeOutcome,
+    DissentOutcome,
+    Reversal,
+    UnfoundedReport,
+    audit_evidence,
+    dispute_evidence,
+    dissent_evidence,
+    report_evidence,
+    reversal_evidence,
+    withdrawals_of,
 )
 from federation.trust.tiers import (
     ESTABLISHED,
@@ -34,37 +81,78 @@ from federation.trust.tiers import (
     requirements,
     tier_of,
 )
-from federation.trust.weights import ticketed, weight, weights
+from federation.trust.weights import blended, has_ticket, ticketed, weight
 
 __all__ = [
     "ESTABLISHED",
+    "EXPIRY",
+    "HALF_LIFE",
     "NEWCOMER",
+    "ROUNDS",
     "TRUSTED",
     "Agreement",
     "Answered",
+    "AuditOutcome",
+    "Audited",
+    "Bound",
+    "Checked",
     "Counted",
     "Decay",
     "Decision",
+    "DisputeOutcome",
+    "DissentOutcome",
+    "Edge",
+    "Entry",
     "Evidence",
     "EvidenceKind",
+    "Graph",
+    "Held",
     "Ledger",
+    "Liability",
+    "Link",
+    "LocalTrust",
+    "M",
+    "Problem",
+    "Reason",
     "Reputation",
     "Requirement",
+    "Reversal",
     "RoundOutcome",
     "Shown",
+    "Solve",
     "Undecayed",
+    "UnfoundedReport",
     "Unrevealed",
     "Vote",
+    "Withdrawal",
+    "as_heaviest",
+    "audit_evidence",
+    "badges_of",
+    "blended",
     "cap",
     "capped",
     "decide",
+    "dispute_evidence",
+    "dissent_evidence",
+    "edge_cap",
     "effective_share",
     "evidence_of",
+    "has_ticket",
+    "keeper_of",
+    "liability_evidence",
+    "model_of",
     "one_epoch",
+    "reckon",
+    "report_evidence",
     "requirements",
+    "reversal_evidence",
+    "ticket_price",
     "ticketed",
     "tier_of",
+    "top_topic",
+    "trust_ref",
+    "unpack",
     "water_level",
     "weight",
-    "weights",
+    "withdrawals_of",
 ]

@@ -9,18 +9,21 @@ that of `Evidence`, which no arrival order can change; then, in this order:
 4. sums per tick fade with their age (`decay`) beyond the prior.
 
 Rows older than the window keep counting, faded; they no longer use up a cap. Evidence that comes
-late is put in its place and what lies behind it is folded again.
+late is put in its place and what lies behind it is folded again. A row that is withdrawn counts as
+if it had never been: it uses up no cap, discounts no other row and is no interaction, and whether
+the row or its withdrawal comes first makes no difference.
 """
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from federation.charter import Trust
-from federation.core import MILLION, AgentId, Micro, OperatorId, Ppm
+from federation.core import MILLION, AgentId, Digest, Micro, OperatorId, Ppm
 from federation.trust.decay import Decay
-from federation.trust.evidence import Evidence
+from federation.trust.evidence import Evidence, EvidenceKind, Withdrawal
+from federation.trust.explain import Entry, discounted, explain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +70,24 @@ class _Account:
 
     def insert(self, row: Evidence) -> None:
         """Put a row in its place and undo the fold from its tick on."""
-        place = bisect_right(self.ticks, row.tick - 1)
+        self._unfold(row.tick)
+        insort(self.rows, row)
+
+    def remove(self, taken: Collection[tuple[Digest, EvidenceKind]]) -> None:
+        """Take rows of these causes and kinds out and undo the fold from the first one's tick on."""
+        kept = [row for row in self.rows if (row.cause, row.kind) not in taken]
+        if len(kept) < len(self.rows):
+            self._unfold(next(r.tick for r in self.rows if (r.cause, r.kind) in taken))
+            self.rows = kept
+
+    def _unfold(self, tick: int) -> None:
+        place = bisect_right(self.ticks, tick - 1)
         if place < len(self.ticks):
             for run in (self.ticks, self.positive, self.negative, self.outcomes):
                 del run[place:]
             for seen in self.pairs.values():
-                del seen[bisect_right(seen, row.tick - 1) :]
-            self.folded = bisect_right(self.rows, row.tick - 1, key=lambda kept: kept.tick)
-        insort(self.rows, row)
+                del seen[bisect_right(seen, tick - 1) :]
+            self.folded = bisect_right(self.rows, tick - 1, key=lambda kept: kept.tick)
 
 
 class Ledger:
@@ -85,14 +98,45 @@ class Ledger:
         self._trust = trust
         self._decay = Decay(trust.decay)
         self._accounts: dict[AgentId, _Account] = {}
+        self._withdrawn: dict[AgentId, set[tuple[Digest, EvidenceKind]]] = {}
 
     def add(self, rows: Iterable[Evidence]) -> None:
-        """Take rows in, in any order; each row once, since equal rows count twice."""
+        """Take rows in, in any order; each row once, since equal rows count twice.
+
+        A row that is withdrawn already is left out.
+        """
         for row in rows:
-            self._accounts.setdefault(row.subject, _Account()).insert(row)
+            if (row.cause, row.kind) not in self._withdrawn.get(row.subject, ()):
+                self._accounts.setdefault(row.subject, _Account()).insert(row)
+
+    def withdraw(self, withdrawals: Iterable[Withdrawal]) -> None:
+        """Take rows back for good, those that are here and those that come later.
+
+        A withdrawal is final; one that is repeated changes nothing.
+        """
+        by_subject: dict[AgentId, set[tuple[Digest, EvidenceKind]]] = {}
+        for one in withdrawals:
+            by_subject.setdefault(one.subject, set()).add((one.cause, one.kind))
+        for subject, taken in by_subject.items():
+            self._withdrawn.setdefault(subject, set()).update(taken)
+            account = self._accounts.get(subject)
+            if account is not None:
+                account.remove(taken)
+                if not account.rows:
+                    del self._accounts[subject]
+
+    def withdrawn(self) -> tuple[Withdrawal, ...]:
+        """List all withdrawals, sorted; with all `rows` they are the whole ledger."""
+        return tuple(
+            sorted(
+                Withdrawal(cause=cause, kind=kind, subject=subject)
+                for subject, taken in self._withdrawn.items()
+                for cause, kind in taken
+            )
+        )
 
     def rows(self, subject: AgentId) -> tuple[Evidence, ...]:
-        """List a subject's rows in the order in which they are folded."""
+        """List a subject's rows that count, in the order in which they are folded."""
         account = self._accounts.get(subject)
         return tuple(account.rows) if account is not None else ()
 
@@ -125,6 +169,25 @@ class Ledger:
             tick=account.ticks[-1],
         )
 
+    def explain(self, subject: AgentId, tick: int) -> tuple[Entry, ...]:
+        """Tell what each row brings at a tick: added to the prior they are `standing`, exactly.
+
+        This folds all rows anew: for readers, not for every agent at every tick.
+        """
+        return explain(self.rows(subject), trust=self._trust, decay=self._decay, tick=tick)
+
+    def by_topic(self, subject: AgentId, tick: int) -> dict[str, Reputation]:
+        """Compute reputation by top topic, sorted; each begins with a prior of its own.
+
+        A row brings its topic what it brings `standing`: discount and caps look at all topics
+        together, or spreading over topics would be a way around them. For readers: no weight looks
+        at it. Rows without a topic are under the empty name.
+        """
+        by_topic: dict[str, list[Entry]] = {}
+        for entry in self.explain(subject, tick):
+            by_topic.setdefault(entry.evidence.topic, []).append(entry)
+        return {topic: _reputation(by_topic[topic]) for topic in sorted(by_topic)}
+
     def _folded(self, subject: AgentId) -> _Account | None:
         account = self._accounts.get(subject)
         if account is not None:
@@ -134,15 +197,15 @@ class Ledger:
         return account
 
     def _fold_tick(self, account: _Account, tick: int, rows: list[Evidence]) -> None:
-        oldest = tick - self._trust.window
+        oldest, slack = tick - self._trust.window, self._trust.pair_discount
         by_source: dict[OperatorId, Micro] = {}
         negative = 0
         for row in rows:
             seen = account.pairs.setdefault(row.source, [])
             earlier = len(seen) - bisect_right(seen, oldest)
-            earned = self._discounted(row.positive, earlier)
+            earned = discounted(row.positive, earlier=earlier, slack=slack)
             by_source[row.source] = by_source.get(row.source, 0) + earned
-            negative += self._discounted(row.negative, earlier)
+            negative += discounted(row.negative, earlier=earlier, slack=slack)
             seen.append(tick)
         earned = sum(min(sum_, self._trust.farm_source_cap) for sum_ in by_source.values())
         used = sum(account.positive[bisect_right(account.ticks, oldest) :])
@@ -153,6 +216,15 @@ class Ledger:
         account.outcomes.append(before + len({(row.cause, row.kind) for row in rows}))
         account.folded += len(rows)
 
-    def _discounted(self, amount: Micro, earlier: int) -> Micro:
-        slack = self._trust.pair_discount
-        return amount * slack // (slack + earlier)
+
+def _reputation(entries: Sequence[Entry]) -> Reputation:
+    """Add entries to the prior."""
+    alpha = MILLION + sum(entry.positive for entry in entries)
+    beta = MILLION + sum(entry.negative for entry in entries)
+    rows = (entry.evidence for entry in entries)
+    return Reputation(
+        r=alpha * MILLION // (alpha + beta),
+        interactions=len({(row.tick, row.cause, row.kind) for row in rows}),
+        alpha=alpha,
+        beta=beta,
+    )

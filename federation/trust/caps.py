@@ -1,4 +1,6 @@
-"""No operator and no instance counts for more than its share: water-filling in integers.
+"""Clones count as one, and no operator and no instance for more than its share, in integers.
+
+A group of clones (`clones`) shares the weight of its heaviest member in proportion.
 
 Members of a group whose weight passes a level c share c in proportion. c is the largest integer
 with `10^6·c ≤ φ_eff·Σ_g min(W_g, c)`, so the cap holds against what is counted in the end and
@@ -20,12 +22,48 @@ def capped(
     trust: Trust,
     weights: Mapping[AgentId, Weight],
     *,
+    models: Mapping[AgentId, bytes],
+    keepers: Mapping[AgentId, bytes],
     operators: Mapping[AgentId, OperatorId],
     instances: Mapping[AgentId, InstanceId],
 ) -> dict[AgentId, Weight]:
-    """Cap the weights of the counted ballots by operator, then by instance, once each."""
-    by_operator = cap(weights, operators, trust.operator_cap)
+    """Cap the weights of the counted ballots by clones, operator and instance, once each.
+
+    The order is from inside out: what clones lose is gone before it is asked how much of the rest
+    one operator holds. `models` and `keepers` are the two groups of clones; every agent needs one
+    of each, and who stands alone is its own.
+    """
+    as_one = weights
+    for groups in (models, keepers):
+        as_one = as_heaviest(as_one, groups, own=weights)
+    by_operator = cap(as_one, operators, trust.operator_cap)
     return cap(by_operator, instances, trust.instance_cap)
+
+
+def as_heaviest(
+    weights: Mapping[Member, Weight],
+    groups: Mapping[Member, Group],
+    *,
+    own: Mapping[Member, Weight],
+) -> dict[Member, Weight]:
+    """Let no group weigh more than its heaviest member had of its `own`: w · heaviest div total.
+
+    `own` is what members weighed before any sharing. Clones that are one group by both signs have
+    shared already, and must not be cut again to what the heaviest of them has left. The share of
+    a member is proportional and not first come, first served: none of them is the original.
+    """
+    sums: dict[Group, Weight] = {}
+    heaviest: dict[Group, Weight] = {}
+    for member, w in weights.items():
+        group = groups[member]
+        sums[group] = sums.get(group, 0) + w
+        heaviest[group] = max(heaviest.get(group, 0), own[member])
+    return {
+        member: w
+        if sums[groups[member]] <= heaviest[groups[member]]
+        else w * heaviest[groups[member]] // sums[groups[member]]
+        for member, w in weights.items()
+    }
 
 
 def cap(

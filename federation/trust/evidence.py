@@ -4,9 +4,13 @@ A round gives *rows*: so much for, so much against one agent, from one source op
 voters and arguers the source is the operator of the artifact's author; for the author it is the
 operators that voted with the decision, so that one friendly operator is discounted as one. All
 amounts come from the charter, in millionths of one outcome, and every division rounds down.
+
+The protocol of this version makes the rows of ended rounds only, by `evidence_of` at the next tick.
+What comes after a round (disputes, reversals, reports, audits, dissents, liability) has its kinds
+here and its rows in `outcomes` and `liability`, for the records that will call for them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,7 +20,7 @@ from federation.crypto import Choice
 
 
 class EvidenceKind(StrEnum):
-    """Which outcome a row is about."""
+    """Which outcome a row is about; the protocol of this version makes the first four."""
 
     VOTE = "vote"
     """A revealed ballot, with or against the decision."""
@@ -26,6 +30,24 @@ class EvidenceKind(StrEnum):
     """The author's artifact was accepted or rejected."""
     DELIBERATION = "deliberation"
     """An argument that a reviewer of another operator answered or cited."""
+    APPROVED_RETRACTED = "approved_retracted"
+    """A ballot for an artifact that was accepted and retracted later."""
+    OPPOSED_RETRACTED = "opposed_retracted"
+    """A ballot against an artifact that was accepted and retracted later."""
+    SURVIVED = "survived"
+    """The author's artifact survived a dispute."""
+    DISPUTE_SUSTAINED = "dispute_sustained"
+    """The disputer was right: the artifact is retracted."""
+    DISPUTE_DISMISSED = "dispute_dismissed"
+    """The disputer was wrong: the artifact stands."""
+    UNFOUNDED_REPORT = "unfounded_report"
+    """An urgent report that proved unfounded."""
+    AUDIT = "audit"
+    """A ballot that an audit found right or wrong."""
+    DISSENT = "dissent"
+    """A dissent that a check vindicated or refuted."""
+    LIABILITY = "liability"
+    """An agent that it vouched for, itself or through others, proved bad."""
 
 
 class Decision(StrEnum):
@@ -53,6 +75,17 @@ class Evidence:
     negative: Micro
     practice: bool
     """From a ballot below tier 1; already counted at its share."""
+    topic: str = ""
+    """Top component of the artifact's first topic; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Withdrawal:
+    """A row that is taken back: the subject's, of this kind and cause, whenever it comes."""
+
+    cause: Digest
+    kind: EvidenceKind
+    subject: AgentId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,17 +135,56 @@ class RoundOutcome:
     votes: tuple[Vote, ...] = ()
     unrevealed: tuple[Unrevealed, ...] = ()
     answered: tuple[Answered, ...] = ()
+    topic: str = ""
+    """Top component of the artifact's first topic (`top_topic`)."""
+
+
+def top_topic(topics: Sequence[str]) -> str:
+    """Give the top component of the first topic path; empty if there is none."""
+    return topics[0].partition("/")[0] if topics else ""
 
 
 def evidence_of(outcome: RoundOutcome, table: EvidenceTable) -> tuple[Evidence, ...]:
     """Turn a round into rows, sorted; abstentions and rows of nothing are left out."""
-    rows = [
-        *_votes(outcome, table),
-        *_unrevealed(outcome, table),
-        *_contribution(outcome, table),
-        *_deliberation(outcome, table),
-    ]
+    return in_order(
+        (
+            *_votes(outcome, table),
+            *_unrevealed(outcome, table),
+            *_contribution(outcome, table),
+            *_deliberation(outcome, table),
+        )
+    )
+
+
+def in_order(rows: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """Sort rows and leave out those of nothing."""
     return tuple(sorted(row for row in rows if row.positive or row.negative))
+
+
+def share_of(amount: Micro, vote: Vote | Unrevealed, table: EvidenceTable) -> Micro:
+    """Give the amount at which a ballot counts: practice ballots have a share of it."""
+    return amount * table.practice // MILLION if vote.practice else amount
+
+
+def split(amount: Micro, sources: Sequence[OperatorId]) -> Iterator[tuple[OperatorId, Micro]]:
+    """Split an amount evenly; the remainder goes one by one to the first in id order."""
+    each, left = divmod(amount, len(sources))
+    for index, source in enumerate(sources):
+        yield source, each + (1 if index < left else 0)
+
+
+def judges(outcome: RoundOutcome) -> list[OperatorId]:
+    """List the operators that voted with the decision, by id; the home's if there is none.
+
+    Practice ballots decide nothing and cost nothing, so they make nobody a judge: otherwise an
+    author could spread its evidence over the operators of invented newcomers.
+    """
+    with_it = {
+        vote.operator
+        for vote in outcome.votes
+        if not vote.practice and _is_with(vote.choice, outcome.decision)
+    }
+    return sorted(with_it) or [outcome.home_operator]
 
 
 def _votes(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
@@ -120,7 +192,7 @@ def _votes(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
     for vote in outcome.votes:
         if vote.choice is Choice.ABSTAIN or outcome.decision is Decision.NONE:
             continue
-        earned = _share(amount, vote.practice, table)
+        earned = share_of(amount, vote, table)
         right = _is_with(vote.choice, outcome.decision)
         yield Evidence(
             tick=outcome.tick,
@@ -131,6 +203,7 @@ def _votes(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidence]:
             positive=earned if right else 0,
             negative=0 if right else earned,
             practice=vote.practice,
+            topic=outcome.topic,
         )
 
 
@@ -143,8 +216,9 @@ def _unrevealed(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evidenc
             subject=promise.voter,
             source=outcome.author_operator,
             positive=0,
-            negative=_share(table.unrevealed, promise.practice, table),
+            negative=share_of(table.unrevealed, promise, table),
             practice=promise.practice,
+            topic=outcome.topic,
         )
 
 
@@ -156,7 +230,7 @@ def _contribution(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evide
         amount = table.rejected
     else:
         amount = table.accepted_fast if outcome.fast_track else table.accepted_vote
-    for source, part in _split(amount, _judges(outcome)):
+    for source, part in split(amount, judges(outcome)):
         yield Evidence(
             tick=outcome.tick,
             cause=outcome.round_id,
@@ -166,6 +240,7 @@ def _contribution(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evide
             positive=part if accepted else 0,
             negative=0 if accepted else part,
             practice=False,
+            topic=outcome.topic,
         )
 
 
@@ -180,32 +255,8 @@ def _deliberation(outcome: RoundOutcome, table: EvidenceTable) -> Iterator[Evide
             positive=table.deliberation,
             negative=0,
             practice=False,
+            topic=outcome.topic,
         )
-
-
-def _judges(outcome: RoundOutcome) -> list[OperatorId]:
-    """List the operators that voted with the decision, by id; the home's if there is none.
-
-    Practice ballots decide nothing and cost nothing, so they make nobody a judge: otherwise an
-    author could spread its evidence over the operators of invented newcomers.
-    """
-    judges = {
-        vote.operator
-        for vote in outcome.votes
-        if not vote.practice and _is_with(vote.choice, outcome.decision)
-    }
-    return sorted(judges) or [outcome.home_operator]
-
-
-def _split(amount: Micro, sources: list[OperatorId]) -> Iterator[tuple[OperatorId, Micro]]:
-    """Split an amount evenly; the remainder goes one by one to the first in id order."""
-    each, left = divmod(amount, len(sources))
-    for index, source in enumerate(sources):
-        yield source, each + (1 if index < left else 0)
-
-
-def _share(amount: Micro, practice: bool, table: EvidenceTable) -> Micro:
-    return amount * table.practice // MILLION if practice else amount
 
 
 def _is_with(choice: Choice, decision: Decision) -> bool:

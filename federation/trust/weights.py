@@ -1,14 +1,31 @@
-"""Voting weight: competence, scaled by trust, for those who hold a ticket (§2.3; design: weight).
+"""Voting weight before caps: competence scaled by trust, or the paper's blend (§2.3).
 
-A ticket is trust of at least τ. In this version only founders hold one, by the charter; the weight
-of everybody else is 0, which departs from the paper's w_min > 0 for all: whoever can invent
-identities could otherwise invent weight.
+The charter chooses (`trust.voting`). `ticketed`: without a ticket, which is trust of at least τ,
+the weight is 0; this departs from the paper's w_min > 0 for all, because whoever can invent
+identities could otherwise invent weight. With it no weight is above w_max·t/t_ref, on which the
+Sybil bound rests. `blend` is the paper's rule, to reproduce its numbers: everybody weighs at least
+w_min, so it bounds no Sybils. Trust comes from the last tick, and so does the rest.
 """
 
-from collections.abc import Iterable, Mapping
-
 from federation.charter import Trust
-from federation.core import MILLION, AgentId, Ppm, Weight
+from federation.core import MILLION, Ppm, Weight
+from federation.trust.eigentrust import ticket_price, trust_ref
+
+
+def has_ticket(trust: Trust, t: int) -> bool:
+    """Tell whether trust of `t` (of M) is a ticket: at least τ, and not nothing."""
+    return t > 0 and t >= ticket_price(trust)
+
+
+def weight(trust: Trust, *, t: int, competence: Ppm, r: Ppm) -> Weight:
+    """Weigh an agent by its trust `t` (of M), its competence b and its reputation r.
+
+    `ticketed` ignores r, `blend` ignores b: the two are never mixed.
+    """
+    seats = t * MILLION // trust_ref(trust)
+    if trust.voting == "blend":
+        return blended(trust, r=r, seats=seats)
+    return ticketed(trust, competence=competence, seats=seats) if has_ticket(trust, t) else 0
 
 
 def ticketed(trust: Trust, *, competence: Ppm, seats: Ppm) -> Weight:
@@ -18,20 +35,17 @@ def ticketed(trust: Trust, *, competence: Ppm, seats: Ppm) -> Weight:
     competence would do nothing.
     """
     raw = trust.w_max * competence * min(MILLION, seats) // (MILLION * MILLION)
+    return _clipped(trust, raw)
+
+
+def blended(trust: Trust, *, r: Ppm, seats: Ppm) -> Weight:
+    """Weigh anybody: clip(gamma · r + (1 - gamma) · min(1, seats), w_min, w_max).
+
+    If the charter squares the mixture, then before clipping, as in the author's simulation.
+    """
+    mixed = (trust.gamma * r + (MILLION - trust.gamma) * min(MILLION, seats)) // MILLION
+    return _clipped(trust, mixed * mixed // MILLION if trust.squared else mixed)
+
+
+def _clipped(trust: Trust, raw: Weight) -> Weight:
     return min(max(raw, trust.w_min), trust.w_max)
-
-
-def weight(trust: Trust, *, competence: Ppm, founder: bool) -> Weight:
-    """Weigh one agent before caps: a founder as a full seat, anybody else 0."""
-    return ticketed(trust, competence=competence, seats=MILLION) if founder else 0
-
-
-def weights(
-    trust: Trust, competences: Mapping[AgentId, Ppm], *, founders: Iterable[AgentId]
-) -> dict[AgentId, Weight]:
-    """Weigh all agents of `competences` before caps, in id order."""
-    seeds = frozenset(founders)
-    return {
-        agent: weight(trust, competence=competences[agent], founder=agent in seeds)
-        for agent in sorted(competences)
-    }

@@ -11,7 +11,7 @@ import msgspec
 
 from federation.codec import encode
 from federation.core import Code, PublicKey
-from federation.crypto import plain_hash, public_key, sign
+from federation.crypto import Domain, digest, plain_hash, public_key, sign
 from federation.records import Kind, Record, Role, record_id, signing_payload, wire
 from tests.vectors.signing import signed
 from tests.vectors.vector_bodies import OTHER_REALM, REALM, fixed, full_bodies
@@ -38,6 +38,7 @@ def bad_records() -> list[BadRecord]:
         *_statements(),
         *_bodies(),
         *_sets(),
+        *_trust(),
         *_texts(),
         *_proofs(),
         *_signatures(),
@@ -184,6 +185,40 @@ def _sets() -> list[BadRecord]:
     ]
 
 
+def _trust() -> list[BadRecord]:
+    """Vouch with no weight or too much, and show rows that are not those of the root."""
+    rows = _plain(Kind.TRUST_HEAD)["top"]
+    assert isinstance(rows, list)
+    first, *others = rows
+    heads: tuple[tuple[str, list[object]], ...] = (
+        ("a trust head with its rows in reverse", rows[::-1]),
+        ("a trust head with a row twice", [first, *rows]),
+        ("a trust head with a row of weight 0", [[*first[:2], 0], *others]),
+        ("a trust head with a row of weight 256", [[*first[:2], 256], *others]),
+        ("a trust head with a row without a key", [first[1:], *others]),
+        ("a trust head with a key of 31 bytes", [[bytes(31), *first[1:]], *others]),
+        (
+            "a trust head of 257 rows",
+            [[bytes(32), number.to_bytes(32, "big"), 1] for number in range(257)],
+        ),
+    )
+    rooted = [
+        _with(name, Kind.TRUST_HEAD, top=top, root=digest(Domain.TRUST_HEAD, encode(top)))
+        for name, top in heads
+    ]
+    return [
+        *(
+            _with(f"a vouch of weight {weight}", Kind.AGENT_VOUCH, weight=weight)
+            for weight in (0, 256)
+        ),
+        _with("a vouch for a name", Kind.AGENT_VOUCH, agent="ann"),
+        _with("a vouch taken back with a weight", Kind.AGENT_UNVOUCH, weight=1),
+        *rooted,
+        _with("a trust head with another root", Kind.TRUST_HEAD, root=fixed("another root")),
+        _with("a trust head with a row less than its root", Kind.TRUST_HEAD, top=others),
+    ]
+
+
 def _texts() -> list[BadRecord]:
     """Name the hash of a text without its length, or the other way round."""
     return [
@@ -236,6 +271,9 @@ def _roles() -> list[BadRecord]:
         (Kind.DELEGATE, Role.AGENT),
         (Kind.AGENT_ADMIT, Role.OPERATOR),
         (Kind.CERTIFICATE, Role.AGENT),
+        (Kind.AGENT_VOUCH, Role.OPERATOR),
+        (Kind.AGENT_UNVOUCH, Role.INSTANCE),
+        (Kind.TRUST_HEAD, Role.OPERATOR),
     )
     return [
         BadRecord(

@@ -13,6 +13,7 @@ from tests.vectors import (
     cuts_vectors,
     fresh_vectors,
     rounds_vectors,
+    trust_graph_vectors,
     trust_vectors,
 )
 from tests.vectors.agreement_rows import Row
@@ -24,4 +25,5 @@ FILES: Final[Mapping[str, Callable[[], Row]]] = {
     "fresh.json": fresh_vectors.vectors,
     "rounds.json": rounds_vectors.vectors,
     "trust.json": trust_vectors.vectors,
+    "trust_graph.json": trust_graph_vectors.vectors,
 }

@@ -107,6 +107,8 @@ class Worked:
                 agent=self.agent(index),
                 operator=fixed(f"operator {one.operator}"),
                 instance=fixed(f"instance {one.instance}"),
+                model=self.agent(index),
+                keeper=self.agent(index),
                 tier=one.tier,
                 weight=one.weight,
                 reviewer=one.tier > 0,

@@ -4,9 +4,12 @@ A check is a function of one plain value, as the msgpack package gives it. Impor
 `federation`.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
+
+import msgpack
 
 Check = Callable[[object], bool]
 
@@ -132,6 +135,14 @@ def _noted(**checks: Check) -> Check:
     )
 
 
+def _head(body: object) -> bool:
+    """Hold the rows of a trust head to their order, and its root to their bytes as packed here."""
+    rows: list[list[object]] = body["top"]  # type: ignore[index]
+    agents = [_raw(row[1]) for row in rows]
+    packed = b"folkmoot/1/trust_head" + bytes(msgpack.packb(rows))
+    return agents == sorted(set(agents)) and body["root"] == hashlib.sha256(packed).digest()  # type: ignore[index]
+
+
 EVERYBODY: Final = frozenset({"operator", "agent", "instance"})
 _AGENT: Final = frozenset({"agent"})
 _OPERATOR: Final = frozenset({"operator"})
@@ -188,6 +199,8 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
             on=lambda value: isinstance(value, bool),
         ),
     ),
+    "agent.vouch": (_AGENT, _fields(agent=_ID, weight=_within(1, 255), reason=_WORDS)),
+    "agent.unvouch": (_AGENT, _fields(agent=_ID, reason=_WORDS)),
     "artifact.propose": (
         _AGENT,
         _fields(
@@ -230,6 +243,18 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
             value=_is(bytes, 0, 48_000),
             fence=_within(0, 2**63 - 1),
             seals=_many(_row(_ID, _COUNT, _SIGNATURE), 256),
+        ),
+    ),
+    "instance.trust_head": (
+        _INSTANCE,
+        _both(
+            _fields(
+                cut=_COUNT,
+                root=_ID,
+                top=_many(_row(_ID, _ID, _within(1, 255)), 256),
+                digest=_ID,
+            ),
+            _head,
         ),
     ),
     "log.fork": (EVERYBODY, _fields(author=_ID, a=_SIGNED_STATEMENT, b=_SIGNED_STATEMENT)),

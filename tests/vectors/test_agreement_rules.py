@@ -240,6 +240,16 @@ def test_both_readings_give_the_same_tiers_and_weights() -> None:
         assert trust_reader.weight(RULES, case) == case["weight"], case
 
 
+def test_both_readings_take_the_same_logarithm_of_audits() -> None:
+    for case in many(TRUST, "audited"):
+        assert trust_reader.audited(RULES, case) == case["b"], case
+
+
+@pytest.mark.parametrize("case", many(TRUST, "clones"), ids=by_name)
+def test_both_readings_let_clones_share_alike(case: Row) -> None:
+    assert trust_reader.clones(case) == case["shared"]
+
+
 @pytest.mark.parametrize(
     "case", many(TRUST, "caps"), ids=lambda row: f"{row['name']}, {row['share']}"
 )

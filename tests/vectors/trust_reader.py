@@ -6,6 +6,7 @@ never lies above e^(-decay·age), and below it by at most twice its age in units
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, floor
 
@@ -190,19 +191,64 @@ def tier(rules: Row, case: Row) -> int:
 
 def _meets(rules: Row, case: Row, level: int, *, keeps: bool, founder: bool) -> bool:
     share = Fraction(number(rules, "hysteresis"), MILLION) if keeps else Fraction(1)
-    age = 0 if level == 1 or founder else number(rules, "tier2_age")
+    strict = level > 1 and not founder
+    age = number(rules, "tier2_age") if strict else 0
+    ways = min(number(rules, "tier2_operators"), number(case, "operators")) if strict else 0
     return (
         number(case, "interactions") >= number(rules, f"tier{level}_interactions") * share
         and number(case, "r") >= number(rules, f"tier{level}_r") * share
         and number(case, "age") >= age * share
+        and number(case, "ways") >= ways
     )
 
 
+def audited(rules: Row, case: Row) -> int:
+    """Give competence by audits, from a logarithm of fifty digits."""
+    prior = number(rules, "audit_n")
+    rights = number(case, "right") * MILLION + prior * number(rules, "audit_prior")
+    p = min(max(floor(Fraction(rights, number(case, "audits") + prior)), 10_000), 990_000)
+    with localcontext(prec=50):
+        odds = (Decimal(p) / (MILLION - p)).ln() * MILLION
+    return min(max(floor(odds), number(rules, "b_floor")), 4 * MILLION) // 4
+
+
 def weight(rules: Row, case: Row) -> int:
-    """Give the weight of a ticket holder before caps."""
-    seat = min(Fraction(1), Fraction(number(case, "seats"), MILLION))
-    full = number(rules, "w_max") * Fraction(number(case, "competence"), MILLION) * seat
-    return min(max(floor(full), number(rules, "w_min")), number(rules, "w_max"))
+    """Give the weight of an agent before caps."""
+    seat = 2**60 // number(rules, "seats")
+    least, most, t = number(rules, "w_min"), number(rules, "w_max"), number(case, "t")
+    seats = min(Fraction(1), Fraction(floor(Fraction(t * MILLION, seat)), MILLION))
+    if case["voting"] == "ticketed":
+        if not t or t < Fraction(seat * least, most):
+            return 0
+        found = floor(most * Fraction(number(case, "competence"), MILLION) * seats)
+    else:
+        gamma = Fraction(number(rules, "gamma"), MILLION)
+        found = floor(gamma * number(case, "r") + (1 - gamma) * seats * MILLION)
+        if case["squared"] is True:
+            found = floor(Fraction(found * found, MILLION))
+    return min(max(found, least), most)
+
+
+def clones(case: Row) -> list[int]:
+    """Give what clones weigh: by model, then by keeper, each group as its heaviest alone."""
+    own = [int(str(one)) for one in as_list(plain(case["weights"]))]
+    found = list(own)
+    for kind in ("models", "keepers"):
+        groups = words(case, kind)
+        found = [
+            floor(w * min(Fraction(1), Fraction(max(first for first, _ in kin), total)))
+            if (total := sum(now for _, now in kin))
+            else 0
+            for w, group in zip(found, groups, strict=True)
+            for kin in [
+                [
+                    (first, now)
+                    for first, now, name in zip(own, found, groups, strict=True)
+                    if name == group
+                ]
+            ]
+        ]
+    return found
 
 
 def cap(case: Row) -> Row:

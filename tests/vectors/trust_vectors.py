@@ -1,27 +1,34 @@
-"""trust.json: decay, standing, competence, tiers, weights and caps for fixed inputs."""
+"""trust.json: decay, standing, competence, tiers, weights, clones and caps for fixed inputs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from federation.charter import Trust, preset
+from federation.charter.units import Voting
 from federation.core import Lots
 from federation.crypto import Choice
 from federation.trust import (
     Agreement,
+    Audited,
     Counted,
     Decay,
     Evidence,
     EvidenceKind,
     Ledger,
+    M,
     Shown,
+    as_heaviest,
     cap,
     effective_share,
     one_epoch,
-    ticketed,
+    ticket_price,
     tier_of,
+    trust_ref,
     water_level,
+    weight,
 )
 from tests.vectors.agreement_rows import Row, fixed_bytes
 
@@ -29,6 +36,11 @@ TRUST: Final[Trust] = preset("community").trust
 DECAYS: Final = (0, 1, 2_000, 10_000, 123_457, 500_000)
 AGES: Final = (0, 1, 2, 3, 10, 30, 100, 1_000, 2_500, 100_000)
 SUBJECT: Final = "subject"
+_VOTINGS: Final[Sequence[tuple[Voting, bool]]] = (
+    ("ticketed", False),
+    ("blend", False),
+    ("blend", True),
+)
 
 
 def vectors() -> Row:
@@ -46,15 +58,9 @@ def vectors() -> Row:
         "standing": [_standing(name, rows) for name, rows in _histories().items()],
         "competence": [_competence(name, rounds) for name, rounds in _votes().items()],
         "tiers": list(_tiers()),
-        "weights": [
-            {
-                "competence": competence,
-                "seats": seats,
-                "weight": ticketed(TRUST, competence=competence, seats=seats),
-            }
-            for competence in (20_000, 333_333, 700_000, 999_999, 1_000_000)
-            for seats in (0, 94_123, 500_001, 1_000_000, 7_000_000)
-        ],
+        "audited": list(_audited()),
+        "weights": list(_weights()),
+        "clones": [_clones(name, members) for name, members in _kinships().items()],
         "caps": [
             _cap(name, weights, share)
             for name, weights in _groups().items()
@@ -204,7 +210,15 @@ def _competence(name: str, rounds: Sequence[Round]) -> Row:
     }
 
 
-# Tiers and caps.
+def _audited() -> Iterator[Row]:
+    for right, audits in ((0, 0), (1, 1), (0, 1), (8, 8), (3, 6), (9, 10), (152, 152), (999, 999)):
+        audited = Audited(TRUST)
+        audited.observe(SUBJECT.encode(), right=True, audits=right)
+        audited.observe(SUBJECT.encode(), right=False, audits=audits - right)
+        yield {"right": right, "audits": audits, "b": audited.b(SUBJECT.encode())}
+
+
+# Tiers, weights and caps.
 
 
 def _tiers() -> Iterator[Row]:
@@ -233,16 +247,85 @@ def _tiers() -> Iterator[Row]:
             (1, 1, True),
             (2, 2, True),
         ):
-            shown = Shown(interactions=interactions, r=r, has_ticket=ticket, age=age)
-            yield {
-                "interactions": interactions,
-                "r": r,
-                "age": age,
-                "ticket": ticket,
-                "previous": previous,
-                "founder": founder,
-                "tier": tier_of(TRUST, shown, previous=previous, founder_tier=founder),
-            }
+            yield _tier(interactions, r, age, ticket, previous, founder, 2, 9)
+    for ways, operators in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 3), (1, 9)):
+        for founder in (None, 1):
+            yield _tier(20, 700_000, 30, True, 2, founder, ways, operators)
+
+
+def _tier(  # noqa: PLR0917
+    interactions: int,
+    r: int,
+    age: int,
+    ticket: bool,
+    previous: int,
+    founder: int | None,
+    ways: int,
+    operators: int,
+) -> Row:
+    shown = Shown(interactions=interactions, r=r, has_ticket=ticket, age=age, ways=ways)
+    return {
+        "interactions": interactions,
+        "r": r,
+        "age": age,
+        "ticket": ticket,
+        "previous": previous,
+        "founder": founder,
+        "ways": ways,
+        "operators": operators,
+        "tier": tier_of(TRUST, shown, previous=previous, founder_tier=founder, operators=operators),
+    }
+
+
+def _weights() -> Iterator[Row]:
+    seat, price = trust_ref(TRUST), ticket_price(TRUST)
+    for t in (0, 1, price - 1, price, seat * 94 // 1_000, seat // 2 + 1, seat, 7 * seat, M):
+        for competence, r in ((20_000, 999_999), (333_333, 1), (700_000, 500_000), (999_999, 0)):
+            for voting, squared in _VOTINGS:
+                trust = replace(TRUST, voting=voting, squared=squared)
+                yield {
+                    "t": t,
+                    "competence": competence,
+                    "r": r,
+                    "voting": voting,
+                    "squared": squared,
+                    "weight": weight(trust, t=t, competence=competence, r=r),
+                }
+
+
+def _kinships() -> Mapping[str, Sequence[tuple[str, str, int]]]:
+    lots = Lots("clone vectors")
+    return {
+        "nobody": [],
+        "strangers": [("m0", "k0", 700_000), ("m1", "k1", 1)],
+        "clones by both signs": [("m0", "k0", 700_000)] * 12 + [("m1", "k1", 700_000)],
+        "one model of many keepers": [("m0", f"k{index}", 700_000) for index in range(5)],
+        "a copied declaration": [
+            ("m0", "k0", 700_000),
+            ("m0", "k9", 50_000),
+            ("m1", "k1", 700_000),
+            ("m1", "k9", 50_000),
+        ],
+        "without weight": [("m0", "k0", 0), ("m0", "k0", 0), ("m1", "k1", 5)],
+        "many": [
+            (f"m{lots.below(9)}", f"k{lots.below(9)}", lots.between(0, 1_000_000))
+            for _ in range(40)
+        ],
+    }
+
+
+def _clones(name: str, members: Sequence[tuple[str, str, int]]) -> Row:
+    own = {index: w for index, (_, _, w) in enumerate(members)}
+    models = {index: model for index, (model, _, _) in enumerate(members)}
+    keepers = {index: keeper for index, (_, keeper, _) in enumerate(members)}
+    shared = as_heaviest(as_heaviest(own, models, own=own), keepers, own=own)
+    return {
+        "name": name,
+        "models": list(models.values()),
+        "keepers": list(keepers.values()),
+        "weights": list(own.values()),
+        "shared": list(shared.values()),
+    }
 
 
 def _groups() -> Mapping[str, Sequence[tuple[str, int]]]:
@@ -260,11 +343,11 @@ def _groups() -> Mapping[str, Sequence[tuple[str, int]]]:
 
 
 def _cap(name: str, members: Sequence[tuple[str, int]], share: int) -> Row:
-    weights = {index: weight for index, (_, weight) in enumerate(members)}
+    weights = {index: cast for index, (_, cast) in enumerate(members)}
     groups = {index: group for index, (group, _) in enumerate(members)}
     sums: dict[str, int] = {}
-    for group, weight in members:
-        sums[group] = sums.get(group, 0) + weight
+    for group, cast in members:
+        sums[group] = sums.get(group, 0) + cast
     heavy = [total for total in sums.values() if total]
     effective = effective_share(share, len(heavy))
     return {

@@ -23,6 +23,8 @@ from federation.records import (
     AgentAdmit,
     AgentDeclare,
     AgentSubscribe,
+    AgentUnvouch,
+    AgentVouch,
     Argue,
     ArtifactText,
     Body,
@@ -51,8 +53,11 @@ from federation.records import (
     SignedMessage,
     SignedStatement,
     Stance,
+    TrustHead,
+    TrustRow,
     bind_text,
     text_id,
+    trust_head_root,
 )
 
 
@@ -79,6 +84,13 @@ ARTIFACT = ArtifactText(
     claims=("Water boils at 100 °C at one atmosphere.",),
     falsification=("A calibrated thermometer shows another value.",),
     sources=("a handbook, 3rd edition",),
+)
+
+TRUSTED = tuple(
+    TrustRow(public_key(fixed(f"key of {agent.hex()}")), agent, weight)
+    for agent, weight in zip(
+        sorted((fixed("agent"), fixed("voter"), fixed("author"))), (255, 1, 128), strict=True
+    )
 )
 
 
@@ -158,6 +170,14 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
             ),
             None,
         ),
+        Kind.AGENT_VOUCH: (
+            AgentVouch(agent=fixed("agent"), weight=255, reason="reads its sources: « vérifié »"),
+            None,
+        ),
+        Kind.AGENT_UNVOUCH: (
+            AgentUnvouch(agent=fixed("agent"), reason="it no longer does"),
+            None,
+        ),
         Kind.PROPOSE: (
             Propose(
                 topics=("science/physics", "science/water"),
@@ -234,6 +254,15 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
                     Seal(fixed("voice"), 7, sign(fixed("voice"), b"seal")),
                     Seal(fixed("other voice"), 2**53 - 1, sign(fixed("voice"), b"other")),
                 ),
+            ),
+            None,
+        ),
+        Kind.TRUST_HEAD: (
+            TrustHead(
+                cut=2**53 - 1,
+                root=trust_head_root(TRUSTED),
+                top=TRUSTED,
+                digest=fixed("world"),
             ),
             None,
         ),

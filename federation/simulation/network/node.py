@@ -31,6 +31,15 @@ from federation.simulation.network.letters import (
     Packet,
 )
 from federation.simulation.network.timeline import Timeline
+from federation.trust import Problem, reckon
+
+_RECKONING: Final[Millis] = 300
+"""How long it takes at most to reckon trust."""
+
+
+def beside_the_core(problem: Problem) -> None:
+    """Reckon nothing at once: the answer comes as an input, as it does for large graphs."""
+    del problem
 
 
 class Host(Protocol):
@@ -214,6 +223,8 @@ class SimNode:
 
     def _live(self, world: World) -> None:
         self.world = world
+        # What it was restored from is folded; from here on the shell reckons, as in a node.
+        world.solve = beside_the_core
         self.life += 1
         self._wakes.clear()
         self._plan_pulse(self.lots.between(0, self.sync_every))
@@ -362,6 +373,8 @@ class SimNode:
                         self.post(voice, AskBlob(blob=name))
             case fx.WakeAt(at=at):
                 self._plan_wake(at)
+            case fx.Reckon():
+                self._reckon(effect)
             case fx.Refused():
                 self.host.refused(self, effect)
             case fx.Tell():
@@ -372,6 +385,15 @@ class SimNode:
     def _post_all(self, letter: Letter) -> None:
         for peer in self.peers:
             self.post(peer, letter)
+
+    def _reckon(self, asked: fx.Reckon) -> None:
+        life = self.life
+
+        def answer() -> None:
+            if life == self.life:
+                self.take(ins.Reckoned(cut=asked.cut, trust=reckon(asked.problem)))
+
+        self.host.timeline.after(self.lots.between(1, _RECKONING), answer)
 
     def _plan_wake(self, at: Millis) -> None:
         if at not in self._wakes:

@@ -5,7 +5,14 @@ from federation.charter import PRESETS, SECOND, Severity, build, check, preset
 from federation.core import ParameterError
 from tests.federation.charter.founding import SALT, founded, genesis_of
 
-SIZES = {"solo": [5], "community": [10] * 5, "test": [10] * 5}
+SIZES = {
+    "solo": [5],
+    "community": [10] * 5,
+    "federation": [5] * 6,
+    "released": [10] * 5,
+    "robust": [10] * 5,
+    "test": [10] * 5,
+}
 
 
 @pytest.mark.parametrize("base", PRESETS)
@@ -17,7 +24,7 @@ def test_every_preset_makes_a_charter_without_errors(base: str) -> None:
 
 
 def test_an_unknown_preset_names_those_there_are() -> None:
-    with pytest.raises(ParameterError, match="solo, community, test"):
+    with pytest.raises(ParameterError, match="solo, community, federation, released, robust, test"):
         preset("duo")
 
 
@@ -27,6 +34,34 @@ def test_the_test_preset_counts_in_seconds() -> None:
     assert max(rules.review.commit, rules.review.reveal, rules.timing.epoch) <= 5 * SECOND
     assert rules.review.contest == 0
     assert rules.timing.cut_min == 500
+
+
+def test_a_federation_as_it_is_meant_has_no_warnings() -> None:
+    findings = check(founded("federation", genesis_of(SIZES["federation"])))
+
+    assert [row for row in findings if row.severity is not Severity.INFO] == []
+
+
+def test_the_released_preset_has_the_numbers_of_the_simulation() -> None:
+    rules = preset("released")
+    review, trust = rules.review, rules.trust
+    evidence = trust.evidence
+
+    assert (review.k, review.q_min) == (7, 3)
+    assert (review.tau_accept, review.tau_reject, review.strong) == (300_000, -200_000, 500_000)
+    assert (trust.voting, trust.gamma, trust.squared) == ("blend", 700_000, True)
+    assert (trust.w_min, trust.w_max, trust.decay) == (50_000, 1_000_000, 2_000)
+    assert (trust.farm_cap, trust.window) == (15_000_000, 100)
+    assert (trust.operator_cap, trust.instance_cap) == (1_000_000, 1_000_000)
+    assert (evidence.vote_strong, evidence.vote_weak) == (1_000_000, 400_000)
+
+
+def test_the_robust_preset_differs_from_community_in_competence_alone() -> None:
+    rules, community = preset("robust"), preset("community")
+
+    assert rules.trust.competence == "audited"
+    assert replace(rules, trust=community.trust) == community
+    assert replace(rules.trust, competence="agreement") == community.trust
 
 
 def test_a_given_section_replaces_the_one_of_the_preset() -> None:

@@ -43,6 +43,20 @@ def test_every_value_out_of_range_is_named_by_its_path(charter: Charter) -> None
         check_ranges(wrong)
 
 
+def test_a_number_is_no_truth_and_a_truth_no_number(charter: Charter) -> None:
+    wrong = replace(
+        charter,
+        review=replace(charter.review, k=True),
+        trust=replace(charter.trust, squared=1),
+    )
+    right = replace(charter, trust=replace(charter.trust, squared=True))
+
+    assert [fault.path for fault in range_faults(wrong)] == ["review.k", "trust.squared"]
+    assert range_faults(right) == ()
+    assert _is_decoded(right)
+    assert not _is_decoded(wrong)
+
+
 def test_a_list_longer_than_the_wire_allows_is_refused(charter: Charter) -> None:
     records = tuple(n.to_bytes(32, "big") for n in range(1_025))
     wrong = replace(charter, genesis=replace(charter.genesis, records=records))

@@ -25,7 +25,8 @@ def _broken(charter: Charter) -> list[tuple[FindingCode, str]]:
         ("trust", {"w_max": 40_000}, "trust.w_min"),
         ("trust", {"b_floor": 700_001}, "trust.b_floor"),
         ("trust", {"farm_cap": 2_000_000}, "trust.farm_source_cap"),
-        ("trust", {"tier1_interactions": 21}, "trust.tier1_interactions"),
+        ("trust", {"tier1_interactions": 19, "tier2_interactions": 18}, "trust.tier1_interactions"),
+        ("trust", {"founder_interactions": 4}, "trust.tier1_interactions"),
         ("trust", {"tier1_r": 700_001}, "trust.tier1_r"),
     ],
 )
@@ -39,12 +40,23 @@ def test_numbers_in_the_wrong_order_are_named(
     assert found[0][1].startswith(named)
 
 
-def test_weak_evidence_may_not_exceed_strong() -> None:
+@pytest.mark.parametrize(
+    ("low", "value"),
+    [
+        ("vote_weak", 1_000_001),
+        ("survived", 1_000_001),
+        ("dispute_dismissed", 2_000_001),
+    ],
+)
+def test_amounts_of_evidence_in_the_wrong_order_are_named(low: str, value: int) -> None:
     trust = preset("test").trust
-    trust = replace(trust, evidence=replace(trust.evidence, vote_weak=1_000_001))
-    found = _broken(founded("test", genesis_of([5]), trust=trust))
+    most = replace(trust, evidence=replace(trust.evidence, **{low: value - 1}))
+    more = replace(trust, evidence=replace(trust.evidence, **{low: value}))
 
-    assert found[0][1].startswith("trust.evidence.vote_weak")
+    assert _broken(founded("test", genesis_of([5]), trust=most)) == []
+    ((code, what),) = _broken(founded("test", genesis_of([5]), trust=more))
+    assert code is FindingCode.ORDER
+    assert what.startswith(f"trust.evidence.{low}")
 
 
 def test_a_deadline_before_the_end_of_commit_is_refused() -> None:
@@ -69,12 +81,10 @@ def test_a_topic_classed_twice_is_refused() -> None:
 @pytest.mark.parametrize(
     "changes", [{"voting": "blend"}, {"competence": "audited"}], ids=["blend", "audited"]
 )
-def test_what_is_not_implemented_is_refused(changes: dict[str, Any]) -> None:
+def test_every_way_to_weigh_votes_may_be_chosen(changes: dict[str, Any]) -> None:
     trust = replace(preset("test").trust, **changes)
 
-    assert [code for code, _ in _broken(founded("test", genesis_of([5]), trust=trust))] == [
-        FindingCode.NOT_AVAILABLE
-    ]
+    assert _broken(founded("test", genesis_of([5]), trust=trust)) == []
 
 
 def test_windows_of_seconds_are_for_tests_only() -> None:

@@ -1,9 +1,10 @@
 """What two worlds of one node must have in common, however each of them was brought back."""
 
 from federation.protocol import World, snapshot
+from federation.trust import Edge
 
 _ROUND = ("pin", "seats", "charter_hash", "opened_at", "finals", "certified", "phase", "verdict")
-_LOOSE = ("ledger", "agreement", "tables")
+_LOOSE = ("ledger", "agreement", "audits", "graph", "reckoned", "tables")
 """Parts of the state that know no equality; what they amount to stands in digest and views."""
 
 
@@ -22,6 +23,7 @@ def differences(a: World, b: World) -> list[str]:
     ]
     for name, one, other in (
         ("digest", a.digest, b.digest),
+        ("edges", edges(a), edges(b)),
         ("positions", a.positions, b.positions),
         ("rounds", list(a.rounds), list(b.rounds)),
         ("slots", a.slots.keys(), b.slots.keys()),
@@ -49,6 +51,12 @@ def differences(a: World, b: World) -> list[str]:
         if one != other:
             found.append(name)
     return found
+
+
+def edges(world: World) -> dict[bytes, dict[bytes, Edge]]:
+    """Give the acts of judgement of a world, by who judged whom."""
+    graph = world.state.graph
+    return {by: dict(out) for by in graph.agents() if (out := graph.out_of(by))}
 
 
 def _me(world: World) -> tuple[object, ...]:

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from federation.codec import encode
 from federation.protocol import digest as subject
-from federation.protocol.digest import BUCKETS, Table, Tables
+from federation.protocol.digest import (
+    BUCKETS,
+    Table,
+    TableName,
+    Tables,
+    bucket_of,
+    digest_of,
+)
 from tests.builders import named
 from tests.strategies import binaries
 
@@ -83,6 +90,29 @@ def test_rows_gives_every_row_by_its_name() -> None:
     assert table(rows).rows() == {name: encode([name, [value]]) for name, value in rows.items()}
 
 
+@given(ROWS)
+def test_the_way_down_from_a_root_to_rows_can_be_verified(rows: dict[bytes, int]) -> None:
+    made = table(rows)
+    hashes = made.hashes()
+    found: dict[bytes, bytes] = {}
+    for number in range(BUCKETS):
+        bucket = made.bucket(number)
+        assert list(bucket) == sorted(bucket)
+        assert all(bucket_of(name) == number for name in bucket)
+        content = b"".join(bucket.values())
+        assert hashlib.sha256(content).digest() == hashes[number * 32 : (number + 1) * 32]
+        found |= bucket
+
+    assert found == made.rows()
+    assert hashlib.sha256(hashes).digest() == made.root()
+
+
+def test_the_first_twelve_bits_of_an_id_name_its_bucket() -> None:
+    assert bucket_of(bytes(32)) == 0
+    assert bucket_of(b"\x00\x1f" + bytes(30)) == 1
+    assert bucket_of(b"\xff" * 32) == BUCKETS - 1
+
+
 def test_only_the_buckets_of_changed_rows_are_hashed_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,6 +171,24 @@ def test_the_world_digest_depends_on_cut_charter_and_beacon() -> None:
     }
 
     assert len(seen) == 4
+
+
+def test_each_table_is_found_by_its_name_and_has_its_place_in_the_digest() -> None:
+    tables = Tables()
+    for place, name in enumerate(TableName):
+        assert tables.named(name) is getattr(tables, name.value)
+        tables.named(name).put(named("row", place), [place])
+    roots = tables.roots()
+
+    assert tuple(roots) == TABLES
+    assert len(set(roots.values())) == len(TABLES)
+    assert digest_of(3, named("c"), named("b"), roots) == tables.world_digest(
+        3, named("c"), named("b")
+    )
+    swapped = {**roots, TableName.AGENTS: roots[TableName.ROUNDS]}
+    assert digest_of(3, named("c"), named("b"), swapped) != tables.world_digest(
+        3, named("c"), named("b")
+    )
 
 
 def test_the_digest_of_the_empty_world_is_known() -> None:

@@ -17,6 +17,7 @@ EXAMPLES = {
     inputs.BlobArrived: inputs.BlobArrived(content=b"", peer=named("peer")),
     inputs.Reconciled: inputs.Reconciled(slot=b"", voice=named("peer"), began=0),
     inputs.Met: inputs.Met(voice=named("peer"), cut=0, seen=None),
+    inputs.Reckoned: inputs.Reckoned(cut=named("cut"), trust=b""),
     inputs.Wake: inputs.Wake(),
 }
 

@@ -127,14 +127,15 @@ def too_heavy(world: World) -> None:
     world.state.agents[name] = dataclasses.replace(agent, weight=1_000_001)
 
 
-def too_light(world: World) -> None:
+def lost_trust(world: World) -> None:
     name, agent = next(iter(world.state.agents.items()))
-    world.state.agents[name] = dataclasses.replace(agent, weight=49_999)
+    world.state.agents[name] = dataclasses.replace(agent, trust=agent.trust - 1)
 
 
 def weighty_stranger(world: World) -> None:
-    name, agent = next(iter(world.state.agents.items()))
-    world.state.agents[name] = dataclasses.replace(agent, founder=None, weight=1)
+    (name, agent), (other, rich) = list(world.state.agents.items())[:2]
+    world.state.agents[name] = dataclasses.replace(agent, trust=0, weight=1)
+    world.state.agents[other] = dataclasses.replace(rich, trust=rich.trust + agent.trust)
 
 
 def without_cut(world: World) -> None:
@@ -176,7 +177,7 @@ def wrong_digest(world: World) -> None:
         (no_reveal, "lists what is no reveal"),
         (opens_nothing, "opens nothing"),
         (too_heavy, "weighs 1000001"),
-        (too_light, "weighs 49999"),
+        (lost_trust, "of 2^60 of trust"),
         (weighty_stranger, "weighs 1"),
         (without_cut, "has no certificate, or two"),
         (strange_position, "is no stored record"),

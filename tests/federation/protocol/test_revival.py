@@ -48,10 +48,12 @@ def test_the_world_comes_back_as_it_was() -> None:
     found = world_of(written(world), charter=world.charter, log=world.log)
     again = found.state
 
-    loose = {"ledger", "agreement", "tables"}
+    loose = {"ledger", "agreement", "audits", "graph", "reckoned", "tables"}
     for name in set(state.__slots__) - loose:
         assert getattr(again, name) == getattr(state, name), name
+    assert any(state.graph.out_of(agent) for agent in state.agents)
     for agent in state.agents:
+        assert again.graph.out_of(agent) == state.graph.out_of(agent)
         assert again.ledger.rows(agent) == state.ledger.rows(agent)
         assert again.agreement.b(agent) == state.agreement.b(agent)
         assert again.ledger.standing(agent, state.tick) == state.ledger.standing(agent, state.tick)

@@ -122,9 +122,12 @@ def test_an_agent_row_tells_reputation_weight_and_what_it_says_of_itself() -> No
         sums.tick,
         agent.r,
         agent.competence,
+        agent.trust,
+        agent.ways,
         agent.weight,
         agent.tier,
         [],
+        plain_hash(encode([])),
         plain_hash(encode([None, None, []])),
     ]
     town.arrive(world, town.sign(1, DECLARED))

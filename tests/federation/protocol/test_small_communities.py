@@ -7,7 +7,7 @@ from federation.certificates import Phase
 from federation.charter import TopicClass
 from federation.crypto import Reason
 from federation.protocol import World, custody
-from federation.records import AgentSubscribe, Record
+from federation.records import AgentSubscribe, Custody, Record
 from federation.review import DecidedBy as By
 from federation.review import quorum_needed
 from tests.builders import contest
@@ -91,7 +91,7 @@ def test_fifty_one_founders_on_three_instances_start_with_equal_weights() -> Non
 
 def test_with_seven_operators_none_carries_more_than_two_sevenths() -> None:
     # Agent i is of operator i mod 8: agents 0, 8 and 16 are of one, agent 7 proposes.
-    town = Trial.of(3, 24, operators=8)
+    town = Trial.of(3, 24, operators=8, custody_=Custody.SELF)
     record = town.propose(7)
     votes = dict.fromkeys((0, 8, 16), 1) | dict.fromkeys(range(1, 7), -1)
     verdict = ended(town, record, votes)
@@ -101,6 +101,17 @@ def test_with_seven_operators_none_carries_more_than_two_sevenths() -> None:
     assert (verdict.operators, len(verdict.ballots)) == (7, 9)
     assert 2 * verdict.denominator - 7 * 10 < of_heavy * 7 <= 2 * verdict.denominator
     assert of_heavy < 3 * 666_666
+
+
+def test_agents_whose_keys_one_operator_keeps_are_one_voice() -> None:
+    town = Trial.of(3, 24, operators=8)
+    record = town.propose(7)
+    votes = dict.fromkeys((0, 8, 16), 1) | dict.fromkeys(range(1, 7), -1)
+    verdict = ended(town, record, votes)
+    heavy = town.founding.operators[0]
+
+    assert [one.weight for one in verdict.ballots if one.operator == heavy] == [233_333] * 3
+    assert {one.weight for one in verdict.ballots if one.operator != heavy} == {700_000}
 
 
 def test_seven_equal_voters_are_not_touched_by_a_cap_of_two_sevenths() -> None:

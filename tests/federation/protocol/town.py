@@ -64,6 +64,7 @@ def founding(
     review: Review | None = None,
     trust: Trust | None = None,
     quotas: Quotas | None = None,
+    custody_: Custody = Custody.NODE,
 ) -> Founding:
     """Found a realm: agent i lives on instance i mod n; its operator is i mod `operators`."""
     count = instances if operators is None else operators
@@ -82,6 +83,7 @@ def founding(
                     keys=keys(seed, "agent", i),
                     operator=i % count,
                     instance=i % instances,
+                    custody=custody_,
                 )
                 for i in range(agents)
             ],

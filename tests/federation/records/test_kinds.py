@@ -31,6 +31,11 @@ def test_only_instances_admit_and_certify_and_only_operators_delegate() -> None:
     assert KINDS[Kind.DELEGATE].authors == {Role.OPERATOR}
 
 
+def test_only_agents_vouch_and_only_instances_show_whom_a_realm_trusts() -> None:
+    assert KINDS[Kind.AGENT_VOUCH].authors == KINDS[Kind.AGENT_UNVOUCH].authors == {Role.AGENT}
+    assert KINDS[Kind.TRUST_HEAD].authors == {Role.INSTANCE}
+
+
 def test_a_kind_has_prose_exactly_if_its_body_names_a_text() -> None:
     for spec in KINDS.values():
         named = "text_hash" in spec.body.__struct_fields__

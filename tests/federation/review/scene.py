@@ -73,6 +73,8 @@ class Scene:
                     agent=chain.id,
                     operator=operator(owner),
                     instance=instance(owner % (instances or len(sizes))),
+                    model=chain.id,
+                    keeper=chain.id,
                     tier=1,
                     weight=700_000,
                     reviewer=True,

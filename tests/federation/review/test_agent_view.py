@@ -9,6 +9,8 @@ def view(**changes: bool) -> AgentView:
         agent=named("agent"),
         operator=named("operator"),
         instance=named("instance"),
+        model=named("agent"),
+        keeper=named("agent"),
         tier=1,
         weight=1,
         reviewer=True,

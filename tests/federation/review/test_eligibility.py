@@ -84,6 +84,8 @@ def test_the_author_never_reviews_and_its_operator_only_below_q_min(
             agent=named(number),
             operator=operator(owner),
             instance=named("instance"),
+            model=named(number),
+            keeper=named(number),
             tier=int(reviewer),
             weight=1,
             reviewer=reviewer,

@@ -119,7 +119,7 @@ def test_trust_learns_who_voted_how_and_who_kept_silent() -> None:
     scene = Scene.of(*SIX, views={5: {"reviewer": False, "tier": 0}})
     finals = scene.voted({1: FOR, 2: FOR, 3: AGAINST, 4: FOR, 5: ABSTAIN}, silent=[4])
     verdict_ = ended(scene, finals).verdict
-    outcome = outcome_of(scene.pin, finals, verdict_, tick=9)
+    outcome = outcome_of(scene.pin, finals, verdict_, tick=9, topics=())
 
     assert (outcome.round_id, outcome.tick) == (ROUND, 9)
     assert outcome.author == scene.agents[0].id
@@ -140,7 +140,7 @@ def test_a_shortfall_says_nothing_about_people_but_the_silent() -> None:
     scene = Scene.of(*SIX, review={"shortfall_high": "arbitrate"})
     finals = scene.voted({1: FOR, 2: FOR}, silent=[2])
     verdict_ = ended(scene, finals).verdict
-    outcome = outcome_of(scene.pin, finals, verdict_, tick=1)
+    outcome = outcome_of(scene.pin, finals, verdict_, tick=1, topics=())
 
     assert verdict_.accepted
     assert outcome.decision is Decision.NONE
@@ -151,7 +151,7 @@ def test_a_shortfall_says_nothing_about_people_but_the_silent() -> None:
 def test_a_fast_acceptance_is_told_as_one() -> None:
     scene = low(*SIX)
     finals = {Phase.FAST: final(Phase.FAST)}
-    outcome = outcome_of(scene.pin, finals, ended(scene, finals).verdict, tick=1)
+    outcome = outcome_of(scene.pin, finals, ended(scene, finals).verdict, tick=1, topics=())
 
     assert outcome.fast_track
     assert outcome.decision is Decision.ACCEPT
@@ -175,7 +175,7 @@ def test_an_argument_is_answered_by_a_reviewer_of_another_operator() -> None:
         5: ballot(FOR),
     }
     finals = scene.voted(votes, finals=start)
-    outcome = outcome_of(scene.pin, finals, ended(scene, finals).verdict, tick=1)
+    outcome = outcome_of(scene.pin, finals, ended(scene, finals).verdict, tick=1, topics=())
 
     # Answered by its own author, by a newcomer, or by the same operator is not answered.
     assert outcome.answered == (Answered(agent=scene.agents[2].id, argument=claims[2].id),)
@@ -187,6 +187,6 @@ def test_an_argument_cited_in_a_ballot_is_answered() -> None:
     start = {Phase.DELIBERATE: final(Phase.DELIBERATE, claim)}
     votes = {1: ballot(FOR, arguments=(claim.id,)), 2: ballot(FOR), 3: ballot(FOR)}
     finals = scene.voted(votes, finals=start)
-    outcome = outcome_of(scene.pin, finals, ended(scene, finals).verdict, tick=1)
+    outcome = outcome_of(scene.pin, finals, ended(scene, finals).verdict, tick=1, topics=())
 
     assert outcome.answered == (Answered(agent=scene.agents[0].id, argument=claim.id),)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from federation.charter import preset
 from federation.core import MILLION
-from federation.trust import cap, capped, effective_share, water_level
+from federation.trust import as_heaviest, cap, capped, effective_share, water_level
 
 TRUST = preset("community").trust
 
@@ -58,15 +58,88 @@ def test_an_infeasible_share_leaves_nothing() -> None:
     assert water_level([5, 5], 400_000) == 0
 
 
+def _alone(weights: dict[bytes, int]) -> dict[bytes, bytes]:
+    return {agent: agent for agent in weights}
+
+
 def test_operators_are_capped_before_instances() -> None:
     weights = {bytes([n]): 700_000 for n in range(9)}
     operators = {agent: b"o" if agent < bytes([6]) else agent for agent in weights}
     instances = {agent: b"i" if agent < bytes([7]) else agent for agent in weights}
-    found = capped(TRUST, weights, operators=operators, instances=instances)
+    alone = _alone(weights)
+    found = capped(
+        TRUST, weights, models=alone, keepers=alone, operators=operators, instances=instances
+    )
     by_operator = cap(weights, operators, TRUST.operator_cap)
 
     assert found == cap(by_operator, instances, TRUST.instance_cap)
     assert found != cap(cap(weights, instances, TRUST.instance_cap), operators, TRUST.operator_cap)
+
+
+def test_seven_ballots_of_fifty_one_equal_founders_are_capped_at_two_sevenths() -> None:
+    # One of three instances has five of the seven: 2/3 of the weight at most, rounded down.
+    weights = {bytes([n]): 700_000 for n in range(7)}
+    alone = _alone(weights)
+    instances = {agent: b"i" if agent < bytes([5]) else agent for agent in weights}
+
+    def count(operators: dict[bytes, bytes], instances: dict[bytes, bytes]) -> list[int]:
+        return list(
+            capped(
+                TRUST,
+                weights,
+                models=alone,
+                keepers=alone,
+                operators=operators,
+                instances=instances,
+            ).values()
+        )
+
+    assert count(alone, alone) == [700_000] * 7
+    assert count(alone, instances) == [559_998] * 5 + [700_000] * 2
+    # Two of one operator hold 2/6 of what six operators cast: within the cap.
+    two = alone | {bytes([1]): bytes([0])}
+    assert effective_share(TRUST.operator_cap, 6) == 333_333
+    assert count(two, alone) == [700_000] * 7
+    three = two | {bytes([2]): bytes([0])}
+    assert count(three, alone) == [622_222] * 3 + [700_000] * 4
+
+
+def test_clones_share_the_weight_of_the_heaviest() -> None:
+    weights = {b"a": 700_000, b"b": 600_000, b"c": 100_000, b"d": 700_000}
+
+    assert as_heaviest(weights, {b"a": 1, b"b": 1, b"c": 1, b"d": 2}, own=weights) == {
+        b"a": 350_000, b"b": 300_000, b"c": 50_000, b"d": 700_000
+    }  # fmt: skip
+
+
+def test_clones_without_weight_take_nothing_from_anybody() -> None:
+    for weights in ({b"a": 7, b"b": 0}, {b"a": 0, b"b": 0}):
+        assert as_heaviest(weights, {b"a": 1, b"b": 1}, own=weights) == weights
+
+
+def test_clones_lose_before_it_is_asked_what_their_operator_holds() -> None:
+    # Twelve clones of one operator beside three others: one voice of four, so no cap binds. They
+    # share once, even if they are clones by both signs.
+    weights = {bytes([n]): 700_000 for n in range(15)}
+    alone = _alone(weights)
+    clones = {agent: b"o" if agent < bytes([12]) else agent for agent in weights}
+
+    for models, keepers in ((clones, alone), (alone, clones), (clones, clones)):
+        found = capped(
+            TRUST, weights, models=models, keepers=keepers, operators=clones, instances=clones
+        )
+        assert list(found.values()) == [58_333] * 12 + [700_000] * 3
+
+
+def test_who_copies_a_declaration_does_not_tie_its_own_clones_to_the_copied() -> None:
+    # One operator keeps two agents; each copies the declaration of a stranger.
+    weights = {b"x1": 50_000, b"x2": 50_000, b"ann": 700_000, b"ben": 700_000}
+    models = {b"x1": b"A", b"x2": b"B", b"ann": b"A", b"ben": b"B"}
+    keepers = {b"x1": b"x", b"x2": b"x", b"ann": b"ann", b"ben": b"ben"}
+    alone = _alone(weights)
+    found = capped(TRUST, weights, models=models, keepers=keepers, operators=alone, instances=alone)
+
+    assert found[b"ann"] == found[b"ben"] == 700_000 * 700_000 // 750_000
 
 
 TOTALS = st.lists(st.integers(0, 60), max_size=6)
@@ -122,3 +195,51 @@ def test_capping_keeps_the_order_of_groups_and_a_fair_count_untouched(
     limit = effective_share(share, len(before))
     if all(MILLION * held <= limit * sum(before.values()) for held in before.values()):
         assert found == weights
+
+
+AGENTS = st.integers(0, 40).map(lambda n: bytes([n]))
+CAST = st.dictionaries(AGENTS, st.integers(0, MILLION), max_size=25)
+GROUP = st.integers(0, 6).map(lambda n: bytes([n]))
+
+
+@given(weights=CAST, groups=st.fixed_dictionaries({bytes([n]): GROUP for n in range(41)}))
+def test_a_cluster_never_outweighs_its_heaviest_member(
+    weights: dict[bytes, int], groups: dict[bytes, bytes]
+) -> None:
+    found = as_heaviest(weights, groups, own=weights)
+
+    assert as_heaviest(found, groups, own=weights) == found
+    assert all(found[agent] <= w for agent, w in weights.items())
+    for group in {groups[agent] for agent in weights}:
+        members = [agent for agent in weights if groups[agent] == group]
+        heaviest = max(weights[agent] for agent in members)
+        # Nothing is lost but by rounding: the cluster counts as one, not as less.
+        total = sum(found[agent] for agent in members)
+        assert heaviest - len(members) < total <= heaviest
+
+
+@given(weights=CAST, data=st.data())
+def test_all_caps_together_hold_and_leave_something(
+    weights: dict[bytes, int], data: st.DataObject
+) -> None:
+    models, keepers, operators, instances = (
+        {agent: data.draw(GROUP) for agent in weights} for _ in range(4)
+    )
+    found = capped(
+        TRUST, weights, models=models, keepers=keepers, operators=operators, instances=instances
+    )
+    total = sum(found.values())
+
+    assert all(0 <= found[agent] <= w for agent, w in weights.items())
+    assert list(found) == list(weights)
+    # Feasible always: whoever counts keeps a voice, up to the rounding of each of four steps.
+    if max(weights.values(), default=0) > 1_000:
+        assert total > 0
+    for groups in (models, keepers):
+        for group in set(groups.values()):
+            members = [agent for agent in weights if groups[agent] == group]
+            assert sum(found[one] for one in members) <= max(weights[one] for one in members)
+    limit = effective_share(TRUST.instance_cap, len({instances[a] for a, w in found.items() if w}))
+    for group in set(instances.values()):
+        held = sum(w for agent, w in found.items() if instances[agent] == group)
+        assert MILLION * held <= limit * (total + len(weights))

@@ -17,6 +17,7 @@ from federation.trust import (
     Unrevealed,
     Vote,
     evidence_of,
+    top_topic,
 )
 
 TABLE = preset("test").trust.evidence
@@ -178,6 +179,34 @@ def test_a_row_of_nothing_is_left_out() -> None:
     free = changed(TABLE, accepted_fast=0)
 
     assert evidence_of(replace(DECIDED, fast_track=True), free) == ()
+
+
+@pytest.mark.parametrize(
+    ("topics", "top"),
+    [
+        ((), ""),
+        (("science/physics/optics", "notes"), "science"),
+        (("notes",), "notes"),
+        (("",), ""),
+    ],
+)
+def test_the_topic_of_evidence_is_the_top_of_the_first(topics: tuple[str, ...], top: str) -> None:
+    assert top_topic(topics) == top
+
+
+def test_every_row_of_a_round_carries_its_topic() -> None:
+    outcome = replace(
+        DECIDED,
+        topic="science",
+        votes=(_vote(1, Choice.FOR),),
+        unrevealed=(Unrevealed(voter=b"u" * 32, practice=False),),
+        answered=(Answered(agent=b"g" * 32, argument=b"m" * 32),),
+    )
+    rows = evidence_of(outcome, TABLE)
+
+    assert len({row.kind for row in rows}) == 4
+    assert {row.topic for row in rows} == {"science"}
+    assert {row.topic for row in evidence_of(replace(outcome, topic=""), TABLE)} == {""}
 
 
 VOTES = st.lists(

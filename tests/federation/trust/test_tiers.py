@@ -9,11 +9,13 @@ from federation.core import MILLION
 from federation.trust import ESTABLISHED, NEWCOMER, TRUSTED, Shown, requirements, tier_of
 
 TRUST = preset("community").trust
-GOOD = Shown(interactions=20, r=700_000, has_ticket=True, age=30)
+GOOD = Shown(interactions=20, r=700_000, has_ticket=True, age=30, ways=2)
 
 
-def _tier(shown: Shown, *, previous: int = 0, founder_tier: int | None = None) -> int:
-    return tier_of(TRUST, shown, previous=previous, founder_tier=founder_tier)
+def _tier(
+    shown: Shown, *, previous: int = 0, founder_tier: int | None = None, operators: int = 9
+) -> int:
+    return tier_of(TRUST, shown, previous=previous, founder_tier=founder_tier, operators=operators)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,8 @@ def _tier(shown: Shown, *, previous: int = 0, founder_tier: int | None = None) -
         (replace(GOOD, interactions=19), ESTABLISHED),
         (replace(GOOD, r=699_999), ESTABLISHED),
         (replace(GOOD, age=29), ESTABLISHED),
-        (replace(GOOD, interactions=5, r=400_000, age=0), ESTABLISHED),
+        (replace(GOOD, ways=1), ESTABLISHED),
+        (replace(GOOD, interactions=5, r=400_000, age=0, ways=0), ESTABLISHED),
         (replace(GOOD, interactions=4), NEWCOMER),
         (replace(GOOD, r=399_999), NEWCOMER),
         (replace(GOOD, has_ticket=False), NEWCOMER),
@@ -45,6 +48,7 @@ def test_a_tier_is_gained_at_its_thresholds(shown: Shown, tier: int) -> None:
         (replace(GOOD, interactions=16, age=24), TRUSTED, TRUSTED),
         (replace(GOOD, age=23), TRUSTED, ESTABLISHED),
         (replace(GOOD, has_ticket=False), TRUSTED, NEWCOMER),
+        (replace(GOOD, ways=1), TRUSTED, ESTABLISHED),
     ],
 )
 def test_a_tier_is_lost_at_four_fifths_of_its_thresholds(
@@ -53,7 +57,22 @@ def test_a_tier_is_lost_at_four_fifths_of_its_thresholds(
     assert _tier(shown, previous=previous) == tier
 
 
-NOTHING = Shown(interactions=0, r=500_000, has_ticket=True, age=0)
+@pytest.mark.parametrize(
+    ("ways", "operators", "tier"),
+    [
+        (0, 0, TRUSTED),
+        (0, 1, ESTABLISHED),
+        (1, 1, TRUSTED),
+        (1, 2, ESTABLISHED),
+        (2, 2, TRUSTED),
+        (2, 50, TRUSTED),
+    ],
+)
+def test_nobody_is_asked_for_more_ways_than_there_are(ways: int, operators: int, tier: int) -> None:
+    assert _tier(replace(GOOD, ways=ways), operators=operators) == tier
+
+
+NOTHING = Shown(interactions=0, r=500_000, has_ticket=True, age=0, ways=0)
 
 
 def test_a_founder_keeps_its_tier_until_it_has_shown_enough() -> None:
@@ -70,17 +89,19 @@ def test_a_founder_may_earn_a_higher_tier_before() -> None:
     assert _tier(shown, previous=0, founder_tier=0) == ESTABLISHED
 
 
-def test_a_founders_age_does_not_matter() -> None:
-    young = replace(GOOD, age=0)
+def test_a_founders_age_and_ways_do_not_matter() -> None:
+    young = replace(GOOD, age=0, ways=0)
 
     assert _tier(young, previous=2, founder_tier=2) == TRUSTED
     assert _tier(young, previous=2) == ESTABLISHED
 
 
 def test_the_requirements_come_from_the_charter_highest_first() -> None:
-    assert [(row.tier, row.interactions, row.r, row.age) for row in requirements(TRUST)] == [
-        (2, 20, 700_000, 30),
-        (1, 5, 400_000, 0),
+    assert [
+        (row.tier, row.interactions, row.r, row.age, row.operators) for row in requirements(TRUST)
+    ] == [
+        (2, 20, 700_000, 30, 2),
+        (1, 5, 400_000, 0, 0),
     ]
 
 
@@ -90,6 +111,7 @@ SHOWN = st.builds(
     r=st.integers(0, MILLION),
     has_ticket=st.booleans(),
     age=st.integers(0, 40),
+    ways=st.integers(0, 3),
 )
 
 
@@ -106,6 +128,12 @@ def test_holding_a_tier_never_hurts_and_keeping_is_stable(
 
 @given(shown=SHOWN, previous=st.integers(0, 2))
 def test_showing_more_never_costs_a_tier(shown: Shown, previous: int) -> None:
-    more = replace(shown, interactions=shown.interactions + 5, r=min(MILLION, shown.r + 9), age=99)
+    more = replace(
+        shown,
+        interactions=shown.interactions + 5,
+        r=min(MILLION, shown.r + 9),
+        age=99,
+        ways=shown.ways + 1,
+    )
 
     assert _tier(more, previous=previous) >= _tier(shown, previous=previous)
