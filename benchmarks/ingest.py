@@ -260,7 +260,13 @@ async def through_core(stage: Stage, feed: Callable[[Feed], Awaitable[None]]) ->
     events = EventFeed(stage.store, recent=(), wall=stage.clock.wall)
     outside = Nowhere()
     performers = Performers(
-        driver, stage.store, outside, told=events.number, announce=events.announce
+        driver,
+        stage.store,
+        outside,
+        told=events.number,
+        announce=events.announce,
+        # No graph of this traffic is large: the core computes trust itself.
+        reckon=lambda _effect: None,
     )
     intake = PeerIntake(
         stage.ingest, inbox, refused=outside.refused, heard_from=lambda _peer, _names: None

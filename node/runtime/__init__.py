@@ -10,6 +10,9 @@
 `ingest`       records of peers: duplicates, form and signatures, beside the core
 `signatures`   checks signatures in processes of their own when there are many
 `checker`      what such a process runs
+`reckoning`    computes trust beside the core when the graph is large
+`reckoner`     what the process for that runs
+`children`     how such processes start and end
 `collector`    keeps the garbage collector from stalling the loop
 `intake`       what links hand over
 `driver`       the only caller of `step`
@@ -19,6 +22,7 @@
 `revealing`    opens ballots by itself
 `events`       what happened, numbered and resumable
 `peers`        what an operator sees of the others
+`comparing`    our certified world with a peer's
 `health`       how the instance is, with reasons
 `supervision`  what happens when a part fails: a table
 """

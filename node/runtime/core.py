@@ -6,6 +6,7 @@ may be new, or may have lost its disk, and only its peers can tell (design: amne
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from federation.charter import charter_hash
 from federation.core import InstanceId
@@ -19,12 +20,14 @@ from node.network.hints import Hints
 from node.network.links import Links
 from node.network.reconcile import ByHeads
 from node.network.serving import Serving
+from node.runtime.comparing import VERSION, former_at
 from node.runtime.driver import Driver
 from node.runtime.events import EventFeed
 from node.runtime.inbox import Inbox
 from node.runtime.ingest import Ingest
 from node.runtime.intake import PeerIntake
 from node.runtime.performers import Performers
+from node.runtime.reckoning import Reckoning, small_only
 from node.runtime.revealing import Revealing
 from node.runtime.snapshots import Snapshots
 from node.runtime.timers import Timers
@@ -44,6 +47,7 @@ class Core:
     hints: Hints
     serving: Serving
     revealing: Revealing
+    reckoning: Reckoning
     events: EventFeed
 
 
@@ -68,6 +72,7 @@ def build(
     inbox = Inbox()
     timers = Timers(clock.now)
     ingest = Ingest(genesis.realm, lambda: world.log)
+    reckoning = Reckoning(inbox)
     world, effects = restore(
         genesis.charter,
         genesis.records,
@@ -80,7 +85,10 @@ def build(
         verify=ingest.verify,
         snapshot=newest.content if newest else None,
         trusted=True,
+        solve=reckoning.at_once,
     )
+    # What was stored is folded at once; from here on the loop must not stand still for a large graph.
+    world.solve = small_only
     refused = any(
         isinstance(one, fx.Tell) and one.event is fx.Happening.SNAPSHOT_REFUSED for one in effects
     )
@@ -108,7 +116,14 @@ def build(
         pause=pause,
         flushed=driver.flushed,
     )
-    performers = Performers(driver, store, links, told=events.number, announce=events.announce)
+    performers = Performers(
+        driver,
+        store,
+        links,
+        told=events.number,
+        announce=events.announce,
+        reckon=reckoning.ask,
+    )
     revealing = Revealing(driver, keystore, wall=clock.wall)
     driver.listeners.append(revealing.after)
     driver.carry_out(events.unheard(effects))
@@ -119,7 +134,14 @@ def build(
         intake=intake,
         links=links,
         hints=hints,
-        serving=Serving(lambda: driver.world, heads, driver.flushed),
+        serving=Serving(
+            lambda: driver.world,
+            heads,
+            driver.flushed,
+            former=partial(former_at, store),
+            version=VERSION,
+        ),
         revealing=revealing,
+        reckoning=reckoning,
         events=events,
     )

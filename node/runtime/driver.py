@@ -38,6 +38,7 @@ Noticed: TypeAlias = (
     | fx.FetchRecords
     | fx.FetchBlob
     | fx.WakeAt
+    | fx.Reckon
     | fx.Refused
     | fx.Tell
 )

@@ -30,7 +30,8 @@ from node.base.settings import Settings
 from node.keys import Keystore
 from node.network.host import Host
 from node.network.identity import read_address
-from node.runtime import admission
+from node.network.worlds import Difference
+from node.runtime import admission, comparing
 from node.runtime.core import Core
 from node.runtime.events import EventFeed
 from node.runtime.health import Health, health
@@ -212,6 +213,14 @@ class Node:
     def health(self) -> Health:
         """Tell how this instance is, with reasons."""
         return health(self.world, self.links.connected, stopping=self.stopping)
+
+    async def diff(self, instance: InstanceId) -> Difference:
+        """Find where a peer's certified world differs from ours (see `comparing`).
+
+        Raises RequestError NOT_FOUND if it is no other instance of the realm.
+        """
+        self._peer(instance)
+        return await comparing.diff(lambda: self.world, self.store, self.links, instance)
 
     # Peers ----------------------------------------------------------------------------------------
 

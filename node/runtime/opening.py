@@ -106,7 +106,7 @@ async def open_node(
                 _performing(core),
                 _talking(node, core, tap, limits) as network,
                 # It ends before the conversations do: one of them may wait for such a process.
-                _checking(core),
+                _with_children(core),
             ):
                 for address in addresses:
                     network.dialer.add(address)
@@ -125,12 +125,13 @@ async def _recent(store: Store) -> list[SaveEvent]:
 
 
 @asynccontextmanager
-async def _checking(core: Core) -> AsyncIterator[None]:
-    """Check signatures while the node runs; the processes for it end with it."""
+async def _with_children(core: Core) -> AsyncIterator[None]:
+    """Have processes that check signatures and compute trust; they end with the node."""
     try:
         yield
     finally:
         core.ingest.close()
+        core.reckoning.close()
 
 
 @asynccontextmanager
@@ -198,6 +199,7 @@ async def _working(
             (Part.TIMERS, core.driver.run_timers),
             (Part.CLOCK, keep_time),
             (Part.REVEALING, core.revealing.run),
+            (Part.RECKONING, core.reckoning.run),
             *network.parts(),
         ):
             nursery.start_soon(supervision.run, part, run)

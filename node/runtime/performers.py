@@ -69,13 +69,18 @@ class Performers:
         *,
         told: Callable[[fx.Tell], SaveEvent],
         announce: Callable[[SaveEvent], None],
+        reckon: Callable[[fx.Reckon], None],
     ) -> None:
-        """`told` numbers an event; `announce` shows it to listeners once it is stored."""
+        """`told` numbers an event; `announce` shows it to listeners once it is stored.
+
+        `reckon` has trust computed; it neither waits nor fails.
+        """
         self._driver = driver
         self._store = store
         self._outside = outside
         self._told = told
         self._announce = announce
+        self._reckon = reckon
 
     async def run(self) -> None:
         """Carry out outcomes for ever; raises StoreError if the disk refuses.
@@ -118,6 +123,8 @@ class Performers:
         match effect:
             case fx.WakeAt(at=at):
                 self._driver.timers.wake_at(at)
+            case fx.Reckon():
+                self._reckon(effect)
             case fx.Tell():
                 pass
             case _:

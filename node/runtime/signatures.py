@@ -8,22 +8,20 @@ the way there and back only 129 bytes of a pipe. A node that never gets long run
 
 import os
 import select
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, NamedTuple
 
-import federation
 from federation.core import PublicKey, RecordId, Signature
 from federation.crypto import is_signed_by
 from federation.records import signing_payload
 from node.base.clock import Clock, SteadyClock
+from node.runtime import children
 from node.runtime.checker import COUNT
+from node.runtime.children import Process
 from node.telemetry import log
 
 LONG: Final = 32
@@ -33,12 +31,8 @@ PATIENCE: Final = 10.0
 MOST_FAILURES: Final = 8
 """After so many processes that could not be started or ended early, threads must do."""
 
-_DYING: Final = 0.5
-"""Seconds that a process which was killed may take to be gone; it takes a few milliseconds."""
 _MS: Final = 1_000
 _PROGRAM: Final = Path(__file__).with_name("checker.py")
-_ROOT: Final = Path(federation.__file__).parents[1]
-_Process = subprocess.Popen[bytes]
 
 
 class Asked(NamedTuple):
@@ -68,8 +62,8 @@ class Checkers:
         """Processes that could not be started, or ended before they were told to."""
         self._counting = threading.Lock()
         # Places to work at: each holds the process that was started for it, if it is still there.
-        self._places: SimpleQueue[_Process | None] = SimpleQueue()
-        self._running: list[_Process] = []
+        self._places: SimpleQueue[Process | None] = SimpleQueue()
+        self._running: list[Process] = []
         for _ in range(most):
             self._places.put(None)
         # Also without `close` no process outlives this object.
@@ -90,7 +84,7 @@ class Checkers:
             self._failed()
             if process is not None:
                 self._running.remove(process)
-                _end(process)
+                children.end(process)
             process = None
             return [is_right(one) for one in run]
         finally:
@@ -112,29 +106,15 @@ class Checkers:
         """Name the processes that run."""
         return tuple(process.pid for process in self._running)
 
-    def _start(self) -> _Process:
-        process = subprocess.Popen(  # noqa: S603 # our own program, by its own path
-            [sys.executable, "-P", str(_PROGRAM)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            # Nothing of the parent's surroundings is its business.
-            env={"PYTHONPATH": str(_ROOT)},
-            # A Ctrl-C in the terminal is for the parent, which ends it in good order. A session of
-            # its own would do as well, but Linux gives each session an equal share of the
-            # processor, and then it would not matter that the event loop goes first.
-            process_group=0,
-        )
+    def _start(self) -> Process:
+        process = children.start(_PROGRAM)
         self._running.append(process)
         return process
 
 
-def _ask(process: _Process, run: Sequence[Asked], clock: Clock, patience: int) -> list[bool]:
+def _ask(process: Process, run: Sequence[Asked], clock: Clock, patience: int) -> list[bool]:
     """Put a run to a process; EOFError if it ends, or has not answered all of it in time."""
-    assert process.stdin is not None, "it was opened with pipes"  # noqa: S101 # our own invariant
-    assert process.stdout is not None, "both ways"  # noqa: S101 # our own invariant
-    source, target = process.stdout.fileno(), process.stdin.fileno()
+    source, target = children.pipes(process)
     question = memoryview(len(run).to_bytes(COUNT, "big") + b"".join(map(b"".join, run)))
     answers = b""
     # Not `select`, which takes no descriptor from 1,024 on.
@@ -160,19 +140,8 @@ def _ask(process: _Process, run: Sequence[Asked], clock: Clock, patience: int) -
     return [answer == 1 for answer in answers]
 
 
-def _end_all(processes: list[_Process]) -> None:
+def _end_all(processes: list[Process]) -> None:
     for process in processes:
         process.kill()
     while processes:
-        _end(processes.pop())
-
-
-def _end(process: _Process) -> None:
-    """End a process at once: it holds nothing that could be lost, and may be frozen."""
-    process.kill()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
-    # The event loop may wait for this, so it takes next to no time, whatever the kernel is doing.
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=_DYING)
+        children.end(processes.pop())

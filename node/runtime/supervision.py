@@ -33,6 +33,7 @@ class Part(StrEnum):
     CLOCK = "clock"
     HTTP = "http"
     REVEALING = "revealing"
+    RECKONING = "reckoning"
 
 
 class Then(StrEnum):
@@ -54,6 +55,8 @@ AFTER_FAILURE: Final[Mapping[Part, Then]] = {
     Part.HTTP: Then.RESTART,
     # It begins by looking at all open rounds. A step of its that fails stops the node like any.
     Part.REVEALING: Then.RESTART,
+    # It begins with the problem that has no answer yet: the next cut waits for it.
+    Part.RECKONING: Then.RESTART,
 }
 
 

@@ -133,7 +133,14 @@ async def drive(root: Path, *, instances: int = 1, is_open: bool = True) -> Asyn
             events.announce(event)
             shown.append(event)
 
-        performers = Performers(driver, held, network, told=events.number, announce=announce)
+        performers = Performers(
+            driver,
+            held,
+            network,
+            told=events.number,
+            announce=announce,
+            reckon=lambda effect: network.left.append(("reckon", effect.cut)),
+        )
         yield Drive(
             town=town,
             world=world,

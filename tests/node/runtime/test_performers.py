@@ -12,6 +12,7 @@ from node.base.errors import NodeCode, StoreError
 from node.runtime import performers as module
 from node.store import SaveEvent, open_store
 from tests.node.runtime.drive import Drive, arrived, break_disk, drive, said
+from tests.node.runtime.problems import problem
 
 ANNE, BEA = b"a" * 32, b"b" * 32
 
@@ -82,6 +83,7 @@ async def test_every_effect_goes_where_it_belongs_and_in_order(tmp_path: Path) -
                 fx.FetchBlob(blob=ANNE, voices=(BEA,)),
                 fx.Refused(peer=ANNE, code="BAD_CHAIN", why="w"),
                 fx.WakeAt(at=77),
+                fx.Reckon(cut=BEA, problem=problem(0)),
                 fx.Relay(records=()),
             )
         )
@@ -94,6 +96,7 @@ async def test_every_effect_goes_where_it_belongs_and_in_order(tmp_path: Path) -
             ("fetch", ((BEA,), (ANNE,))),
             ("blob", (ANNE, (BEA,))),
             ("refused", "BAD_CHAIN"),
+            ("reckon", BEA),
             ("relay", ()),
         ]
         assert it.driver.timers.next == 77

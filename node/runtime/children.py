@@ -1,0 +1,65 @@
+"""Processes that compute for the node: how one is started, and how it ends.
+
+Such a process reads from standard input and answers on standard output. It holds no key, opens no
+file, and has nothing that could be lost, so it is killed when it is no longer wanted; when its
+parent is killed, its input ends, and so does it.
+"""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import federation
+
+Process: TypeAlias = subprocess.Popen[bytes]
+
+_DYING: Final = 0.5
+"""Seconds that a process which was killed may take to be gone; it takes a few milliseconds."""
+_ROOT: Final = Path(federation.__file__).parents[1]
+
+
+def start(program: Path, surroundings: Mapping[str, str] | None = None) -> Process:
+    """Start a program of ours; raises OSError if it cannot be started.
+
+    `surroundings` are environment variables, its only ones beside the way to our modules.
+    """
+    return subprocess.Popen(  # noqa: S603 # our own program, by its own path
+        [sys.executable, "-P", str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        # Nothing of the parent's surroundings is its business.
+        env={"PYTHONPATH": str(_ROOT), **(surroundings or {})},
+        # A Ctrl-C in the terminal is for the parent, which ends it in good order. A session of
+        # its own would do as well, but Linux gives each session an equal share of the
+        # processor, and then it would not matter that the event loop goes first.
+        process_group=0,
+    )
+
+
+def pipes(process: Process) -> tuple[int, int]:
+    """Give the descriptors to read its answers from and to write questions to."""
+    assert process.stdout is not None, "it was opened with pipes"  # noqa: S101 # our own invariant
+    assert process.stdin is not None, "both ways"  # noqa: S101 # our own invariant
+    return process.stdout.fileno(), process.stdin.fileno()
+
+
+def kill(process: Process) -> None:
+    """End a process at once, also a frozen one; its pipes stay open."""
+    process.kill()
+    # The event loop may wait for this, so it takes next to no time, whatever the kernel is doing.
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=_DYING)
+
+
+def end(process: Process) -> None:
+    """End a process at once and close its pipes: no thread may be using them."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    kill(process)
