@@ -31,6 +31,7 @@ What instances say to each other:
 `reconcile`  catch up with one peer, behind a door for better ways
 `heads`      author heads as pages, and one hash of them
 `serving`    answers, never ahead of the disk
+`worlds`     where a peer's certified world differs from ours
 `hints`      records over gossip
 `costs`      what a fault costs
 """

@@ -42,6 +42,21 @@ def stream_ended(what: str) -> StreamEnded:
     return StreamEnded(what, why=why, fix=fix, code=NodeCode.STREAM_ENDED)
 
 
+def lost(why: str) -> NetworkError:
+    """Make the error of whoever waited for a peer that went away."""
+    return NetworkError(
+        "no answer",
+        why=why,
+        fix="`folkmoot peer why` tells of its faults; try again once it is connected",
+        code=NodeCode.STREAM_LOST,
+    )
+
+
+def busy(what: str, *, why: str) -> NetworkError:
+    """Make the error of whoever asks for more than there is room for."""
+    return network_error(what, NodeCode.BUSY, why=why)
+
+
 @contextmanager
 def translated(what: str, *, within: float, code: NodeCode) -> Iterator[None]:
     """Bound what libp2p does to `within` seconds and turn whatever it raises into a NetworkError.

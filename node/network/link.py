@@ -1,13 +1,13 @@
 """The conversation with one peer, after both have said hello.
 
 Two streams go out: one pushes packets and urgent records, one asks. The asking stream serves, in
-this order, blobs and records that the core wants now, then a comparison: when the core asks for
-one, after every reconnect, and every few seconds anyway. Several wishes for a comparison that
-begin together are one comparison. A link ends with the first failure of either stream; whoever
+this order, blobs and records that the core wants now, what somebody here wants to know of the
+peer's world, then a comparison: when the core asks for one, after every reconnect, and every few
+seconds anyway. Several wishes for a comparison that begin together are one comparison. A link ends with the first failure of either stream; whoever
 knows the peer's address calls again.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
@@ -17,6 +17,7 @@ import trio
 from federation.core import Digest, InstanceId, Millis, PeerError, RecordId
 from federation.core.errors import Code
 from federation.protocol import inputs as ins
+from node.network.faults import busy, lost
 from node.network.host import Host
 from node.network.identity import PeerKey
 from node.network.messages import (
@@ -25,6 +26,8 @@ from node.network.messages import (
     SYNC,
     Answer,
     BlobPart,
+    Finding,
+    Inquiry,
     Meet,
     Meeting,
     Question,
@@ -32,6 +35,7 @@ from node.network.messages import (
     Want,
     WantBlob,
     check_part,
+    finding,
     frame,
     read_answer,
 )
@@ -45,6 +49,8 @@ MOST_FRAMES: Final = 1_024
 """Frames that answer one question: a record each, at the worst."""
 MOST_BLOB: Final = 1024 * 1024
 MOST_WISHES: Final = 4_096
+MOST_INQUIRIES: Final = 8
+"""Inquiries that may wait for one peer; each is of somebody who waits for its answer."""
 
 
 class Intake(Protocol):
@@ -64,6 +70,16 @@ class Intake(Protocol):
 
 
 Now: TypeAlias = Callable[[], Millis]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Asked:
+    """An inquiry, and somebody who waits for its answer."""
+
+    inquiry: Inquiry
+    found: Finding | None = None
+    """None at the end: the link ended first."""
+    over: trio.Event = field(default_factory=trio.Event)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,6 +104,10 @@ class Link:
     _slots: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     _records: OrderedDict[RecordId, None] = field(default_factory=OrderedDict)
     _blobs: OrderedDict[Digest, None] = field(default_factory=OrderedDict)
+    _inquiries: deque[_Asked] = field(default_factory=deque)
+    _asking: _Asked | None = None
+    """The inquiry whose answer comes next."""
+    _ended: bool = False
     _wished: trio.Event = field(default_factory=trio.Event)
 
     # Wishes, from the performers ------------------------------------------------------------------
@@ -104,6 +124,28 @@ class Link:
         """Ask for a blob."""
         self._wish(self._blobs, name)
 
+    async def ask(self, inquiry: Inquiry) -> Finding:
+        """Ask for what the core does not need, and wait for the answer.
+
+        Raises NetworkError BUSY if too many wait already, and STREAM_LOST if the link ends before.
+        Whoever gives up leaves the link in order: what was sent is answered, and nobody looks.
+        """
+        if self._ended:
+            raise lost(_ENDED)
+        if len(self._inquiries) >= MOST_INQUIRIES:
+            raise busy("not asked", why="too many questions wait for this peer already")
+        asked = _Asked(inquiry=inquiry)
+        self._inquiries.append(asked)
+        self._wished.set()
+        try:
+            await asked.over.wait()
+        finally:
+            if asked in self._inquiries:
+                self._inquiries.remove(asked)
+        if asked.found is None:
+            raise lost(_ENDED)
+        return asked.found
+
     def _wish(self, wishes: OrderedDict[bytes, None], name: bytes) -> None:
         wishes[name] = None
         if len(wishes) > MOST_WISHES:
@@ -114,10 +156,15 @@ class Link:
 
     async def run(self) -> None:
         """Talk until a stream fails, which raises, or until the link's scope is cancelled."""
-        with self.scope:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._push)
-                nursery.start_soon(self._ask)
+        try:
+            with self.scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._push)
+                    nursery.start_soon(self._ask)
+        finally:
+            self._ended = True
+            for asked in (*self._inquiries, *((self._asking,) if self._asking else ())):
+                asked.over.set()
 
     async def _push(self) -> None:
         stream = await self.host.open(self.key, PUSH)
@@ -176,10 +223,12 @@ class Link:
 
     async def _serve_wishes(self, stream: Stream) -> None:
         self._wished = trio.Event()
-        while self._blobs or self._records:
+        while self._blobs or self._records or self._inquiries:
             if self._blobs:
                 name, _ = self._blobs.popitem(last=False)
                 await self._get_blob(stream, name)
+            elif not self._records:
+                await self._inquire(stream, self._inquiries.popleft())
             else:
                 names = tuple(self._records)[:MOST_WANTED]
                 for name in names:
@@ -214,6 +263,14 @@ class Link:
         if content:
             await self.intake.tell(ins.BlobArrived(content=bytes(content), peer=self.instance))
 
+    async def _inquire(self, stream: Stream, asked: _Asked) -> None:
+        self._asking = asked
+        asked.found = finding(asked.inquiry, await self._one_answer(stream, asked.inquiry))
+        if asked.found is None:
+            raise _unexpected()
+        self._asking = None
+        asked.over.set()
+
     async def _one_answer(self, stream: Stream, question: Question) -> Answer:
         await stream.send(frame(question))
         return await self._answer(stream)
@@ -222,6 +279,9 @@ class Link:
         answer = read_answer(await stream.receive(deadline_s=ANSWER_S))
         self.progressed()
         return answer
+
+
+_ENDED: Final = "the conversation with the peer ended before it had answered"
 
 
 def _unexpected() -> PeerError:

@@ -25,7 +25,7 @@ from node.network.hints import Hints
 from node.network.host import Host
 from node.network.identity import PeerKey
 from node.network.link import Intake, Link
-from node.network.messages import PROTOCOL, Hello
+from node.network.messages import PROTOCOL, Finding, Hello, Inquiry
 from node.network.reconcile import Reconciler
 from node.telemetry import log
 
@@ -40,6 +40,8 @@ URGENT: Final = frozenset(
         Kind.LOG_FORK,
         Kind.LOG_FAULT,
         Kind.PROPOSE,
+        Kind.AGENT_VOUCH,
+        Kind.AGENT_UNVOUCH,
     }
 )
 """Kinds that go straight to every instance, so that nothing depends on gossip."""
@@ -255,6 +257,23 @@ class Links:
         if link is not None:
             for name in names:
                 link.outbox.peer_holds(name)
+
+    # What somebody here asks for ------------------------------------------------------------------
+
+    async def ask(self, instance: InstanceId, inquiry: Inquiry) -> Finding:
+        """Ask a peer about its certified world.
+
+        Raises NetworkError UNREACHABLE if it is not connected, and what `Link.ask` raises.
+        """
+        link = self._links.get(instance)
+        if link is None:
+            raise NetworkError(
+                "peer not asked",
+                why="it is not connected",
+                fix="`folkmoot peer list` tells why not; try again once it is",
+                code=NodeCode.UNREACHABLE,
+            )
+        return await link.ask(inquiry)
 
     # What the core asks for -----------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ Three protocols. *Hello* comes first on every connection: who, of which realm, h
 is the same of the other side, or a refusal that says why. *Push* is a stream without answers:
 packets of the certificate protocol, and records that must not wait. *Sync* is a stream of
 questions: what do you hold that I lack, send me these records, this blob; how far are you and what
-have you heard of me.
+have you heard of me; which world do you hold certified, and what stands in its tables.
 
 Whatever does not fit one frame is cut into full parts, each but the last marked `more`.
 """
@@ -25,6 +25,7 @@ from federation.core import (
     RecordId,
     Signature,
 )
+from federation.protocol.digest import BUCKETS, TableName
 
 HELLO: Final = "/folkmoot/hello/1"
 PUSH: Final = "/folkmoot/push/1"
@@ -36,6 +37,10 @@ MOST_RECORDS: Final = 512
 """Records in one frame."""
 MOST_WANTED: Final = 1_024
 """Record ids in one question."""
+MOST_BUCKETS: Final = 64
+"""Buckets of a table in one question."""
+MOST_ROWS: Final = 512
+"""Rows of a table in one frame."""
 ROOM: Final = LIMITS.frame - 1_024
 """Bytes of records or of a part in one frame, with room for what stands around them."""
 
@@ -44,6 +49,12 @@ _Wire: TypeAlias = Annotated[bytes, Meta(max_length=2 * LIMITS.record)]
 _Part: TypeAlias = Annotated[bytes, Meta(max_length=LIMITS.frame)]
 _Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
 _Sentence: TypeAlias = Annotated[str, Meta(max_length=512)]
+_Row: TypeAlias = Annotated[bytes, Meta(min_length=1, max_length=LIMITS.record)]
+_RowId: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
+_Hashes: TypeAlias = Annotated[bytes, Meta(min_length=BUCKETS * 32, max_length=BUCKETS * 32)]
+_Buckets: TypeAlias = Annotated[
+    tuple[Annotated[int, Meta(ge=0, lt=BUCKETS)], ...], Meta(min_length=1, max_length=MOST_BUCKETS)
+]
 
 
 class _Said(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -144,12 +155,104 @@ class Meeting(_Said, frozen=True, tag="met"):
     seen: tuple[Annotated[bytes, Meta(max_length=LIMITS.record)], Signature] | None
 
 
+class AskWorld(_Said, frozen=True, tag="world"):
+    """Tell which certified world you hold."""
+
+    cut: _Count
+    """The cut of the asker: it would like to know the digests of that one too."""
+
+
+class Former(_Said, frozen=True, tag="former"):
+    """What a cut of the past amounted to."""
+
+    digest: Digest
+    """Of the cut."""
+    world_digest: Digest
+
+
+class WorldAt(_Said, frozen=True, tag="at"):
+    """The answer to `AskWorld`: what the answerer's newest cut amounts to, and from what."""
+
+    cut: _Count
+    digest: Digest
+    """Of the cut."""
+    world_digest: Digest
+    charter_hash: Digest
+    """Of the charter in force."""
+    beacon: Digest
+    artifacts: Digest
+    """Root of the table of this name, as the next four."""
+    agents: Digest
+    identities: Digest
+    members: Digest
+    rounds: Digest
+    version: _Word
+    """Of the answerer's program, as it says."""
+    former: Former | None
+    """Of the asker's cut, if that is behind and its digests are held."""
+
+
+class AskBuckets(_Said, frozen=True, tag="buckets"):
+    """Send the hashes of all buckets of a table, if you are still at this cut."""
+
+    cut: _Count
+    table: TableName
+
+
+class Buckets(_Said, frozen=True, tag="hashes"):
+    """The answer to `AskBuckets`."""
+
+    hashes: _Hashes
+    """4,096 of 32 bytes each, one after the other."""
+
+
+class AskRows(_Said, frozen=True, tag="rows"):
+    """Send the rows of these buckets, if you are still at this cut."""
+
+    cut: _Count
+    table: TableName
+    buckets: _Buckets
+    """Ascending."""
+    after: _RowId | None = None
+    """Only rows with a higher id: what comes before has been sent."""
+
+
+class Rows(_Said, frozen=True, tag="row"):
+    """The answer to `AskRows`: whole rows as they are hashed, by ascending id."""
+
+    rows: Annotated[tuple[_Row, ...], Meta(max_length=MOST_ROWS)]
+    more: bool
+    """There are further ones: ask for those after the last."""
+
+
+class Elsewhere(_Said, frozen=True, tag="elsewhere"):
+    """The answerer is at another cut by now, and has no tables of the one it was asked for."""
+
+    cut: _Count
+
+
 Greeting: TypeAlias = Hello | Refusal
 Pushed: TypeAlias = PacketPart | Records
-Question: TypeAlias = Compare | Lack | Want | WantBlob | Meet
-Answer: TypeAlias = Same | Records | BlobPart | Meeting | Refusal
+Inquiry: TypeAlias = AskWorld | AskBuckets | AskRows
+"""A question about the certified world; each has one frame of answer."""
+Finding: TypeAlias = WorldAt | Buckets | Rows | Elsewhere
+Question: TypeAlias = Compare | Lack | Want | WantBlob | Meet | Inquiry
+Answer: TypeAlias = Same | Records | BlobPart | Meeting | Finding | Refusal
 
 Message: TypeAlias = Greeting | Pushed | Question | Answer
+
+
+def finding(inquiry: Inquiry, answer: Answer) -> Finding | None:
+    """Give an answer back if it is of a kind that an inquiry may have; None if it is not."""
+    match inquiry, answer:
+        case AskWorld(), WorldAt():
+            return answer
+        case AskBuckets(), Buckets() | Elsewhere():
+            return answer
+        case AskRows(), Rows() | Elsewhere():
+            return answer
+        case _:
+            return None
 
 
 def check_part(*, more: bool, content: bytes) -> None:

@@ -6,27 +6,41 @@ peers have already seen filled. Answers are bounded by frames and by the peer's 
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Final, assert_never
+from itertools import pairwise
+from typing import Final, TypeAlias, assert_never
 
-from federation.core import IdentityId, RecordId
+from msgspec import structs
+
+from federation.core import Code, IdentityId, PeerError, RecordId
 from federation.protocol import World
+from federation.protocol.digest import Table, bucket_of
+from federation.protocol.rows import world_digest
 from federation.records import Record, wire
 from federation.replication import Log, read_heads_page
 from node.network.heads import HeadsCache
 from node.network.messages import (
     MOST_RECORDS,
+    MOST_ROWS,
     ROOM,
     Answer,
+    AskBuckets,
+    AskRows,
+    AskWorld,
     BlobPart,
+    Buckets,
     Compare,
+    Elsewhere,
+    Former,
     Lack,
     Meet,
     Meeting,
     Question,
     Records,
+    Rows,
     Same,
     Want,
     WantBlob,
+    WorldAt,
 )
 
 DEPTH: Final = 32
@@ -36,22 +50,44 @@ MOST_SENT: Final = 1_024
 MOST_BYTES: Final = 2 * 1024 * 1024
 """Bytes in that answer, before the last record: it stays in memory until the peer has read it."""
 
+FormerAt: TypeAlias = Callable[[int], Awaitable[Former | None]]
+"""Gives what a cut of the past amounted to; None if that is not held."""
+
+
+async def no_former(cut: int) -> None:
+    """Remember no cut of the past."""
+    del cut
+
 
 class Serving:
     """Answers questions from one world."""
 
     def __init__(
-        self, world: Callable[[], World], heads: HeadsCache, flushed: Callable[[], Awaitable[None]]
+        self,
+        world: Callable[[], World],
+        heads: HeadsCache,
+        flushed: Callable[[], Awaitable[None]],
+        *,
+        former: FormerAt = no_former,
+        version: str = "unknown",
     ) -> None:
-        """`flushed` returns once everything that the world holds now is durable."""
+        """`flushed` returns once everything that the world holds now is durable.
+
+        `version` is what peers are told of the program.
+        """
         self._world = world
         self._heads = heads
         self._flushed = flushed
+        self._former = former
+        self._version = version
 
     async def answer(self, question: Question, peer: IdentityId) -> list[Answer]:
-        """Answer a question of an instance; raises PeerError for a page that is malformed."""
+        """Answer a question of an instance; raises PeerError for one that is malformed."""
         found = self._read(question, peer)
         await self._flushed()
+        match question, found:
+            case AskWorld(cut=cut), [WorldAt() as told] if cut < told.cut:
+                return [structs.replace(told, former=await self._former(cut))]
         return found
 
     def _read(self, question: Question, peer: IdentityId) -> list[Answer]:
@@ -69,8 +105,59 @@ class Serving:
                 heard = world.heard.get(peer)
                 last = None if heard is None else (heard.raw, heard.signature)
                 return [Meeting(cut=world.state.cut, seen=last)]
+            case AskWorld():
+                return [world_at(world, self._version)]
+            case AskBuckets(cut=cut) | AskRows(cut=cut) if cut != world.state.cut:
+                return [Elsewhere(cut=world.state.cut)]
+            case AskBuckets(table=name):
+                return [Buckets(hashes=world.state.tables.named(name).hashes())]
+            case AskRows(table=name):
+                return [_rows(world.state.tables.named(name), question)]
             case _:
                 assert_never(question)
+
+
+def world_at(world: World, version: str) -> WorldAt:
+    """Tell what a world's newest cut amounts to, and from what; of none before.
+
+    The digest is that of the tables as they stand, so that damage since the cut is found too.
+    """
+    state = world.state
+    return WorldAt(
+        cut=state.cut,
+        digest=state.digest,
+        world_digest=world_digest(state),
+        charter_hash=state.charter_hash,
+        beacon=state.beacon,
+        **{name.value: root for name, root in state.tables.roots().items()},
+        version=version,
+        former=None,
+    )
+
+
+def _rows(table: Table, question: AskRows) -> Rows:
+    """Give rows of the buckets asked for, until the frame is full."""
+    buckets, after = question.buckets, question.after
+    if any(low >= high for low, high in pairwise(buckets)):
+        raise PeerError(
+            "question refused",
+            why="its buckets do not ascend",
+            fix="name each bucket once, in order",
+            code=Code.NOT_CANONICAL,
+        )
+    found: list[bytes] = []
+    size = 0
+    for number in buckets:
+        if after is not None and number < bucket_of(after):
+            continue
+        for name, row in table.bucket(number).items():
+            if after is not None and name <= after:
+                continue
+            size += len(row) + 5
+            if found and (size > ROOM or len(found) == MOST_ROWS):
+                return Rows(rows=tuple(found), more=True)
+            found.append(row)
+    return Rows(rows=tuple(found), more=False)
 
 
 def _lacking(log: Log, raw: bytes, start: IdentityId, seen: int) -> Records:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from federation.codec import LIMITS, encode
 from federation.core import PeerError
+from federation.protocol.digest import BUCKETS, TableName
 from node.network import messages as m
 
 HASHES = st.binary(min_size=32, max_size=32)
@@ -36,7 +37,44 @@ RECORDS = st.builds(
     resume=st.none() | HASHES,
 )
 PUSHED = RECORDS | st.builds(m.PacketPart, more=st.booleans(), content=SMALL)
+TABLES = st.sampled_from(list(TableName))
+INQUIRIES = st.one_of(
+    st.builds(m.AskWorld, cut=COUNTS),
+    st.builds(m.AskBuckets, cut=COUNTS, table=TABLES),
+    st.builds(
+        m.AskRows,
+        cut=COUNTS,
+        table=TABLES,
+        buckets=st.lists(st.integers(0, BUCKETS - 1), min_size=1, max_size=4).map(tuple),
+        after=st.none() | HASHES,
+    ),
+)
+FINDINGS = st.one_of(
+    st.builds(
+        m.WorldAt,
+        cut=COUNTS,
+        digest=HASHES,
+        world_digest=HASHES,
+        charter_hash=HASHES,
+        beacon=HASHES,
+        artifacts=HASHES,
+        agents=HASHES,
+        identities=HASHES,
+        members=HASHES,
+        rounds=HASHES,
+        version=PLAIN,
+        former=st.none() | st.builds(m.Former, digest=HASHES, world_digest=HASHES),
+    ),
+    HASHES.map(lambda one: m.Buckets(hashes=one * BUCKETS)),
+    st.builds(
+        m.Rows,
+        rows=st.lists(st.binary(min_size=1, max_size=64), max_size=4).map(tuple),
+        more=st.booleans(),
+    ),
+    st.builds(m.Elsewhere, cut=COUNTS),
+)
 QUESTIONS = st.one_of(
+    INQUIRIES,
     st.builds(m.Compare, digest=HASHES),
     st.builds(m.Lack, page=SMALL, start=HASHES),
     st.builds(m.Want, records=st.lists(HASHES, max_size=4).map(tuple)),
@@ -44,6 +82,7 @@ QUESTIONS = st.one_of(
     st.just(m.Meet()),
 )
 ANSWERS = st.one_of(
+    FINDINGS,
     st.builds(m.Same, same=st.booleans()),
     RECORDS,
     REFUSALS,
@@ -87,8 +126,14 @@ def test_a_message_of_another_stream_is_refused(name: str, data: st.DataObject) 
     kinds = {
         "greeting": (m.Hello, m.Refusal),
         "pushed": (m.Records, m.PacketPart),
-        "question": (m.Compare, m.Lack, m.Want, m.WantBlob, m.Meet),
-        "answer": (m.Same, m.Records, m.BlobPart, m.Meeting, m.Refusal),
+        "question": (
+            *(m.Compare, m.Lack, m.Want, m.WantBlob, m.Meet),
+            *(m.AskWorld, m.AskBuckets, m.AskRows),
+        ),
+        "answer": (
+            *(m.Same, m.Records, m.BlobPart, m.Meeting, m.Refusal),
+            *(m.WorldAt, m.Buckets, m.Rows, m.Elsewhere),
+        ),
     }[name]
     strange = data.draw(
         st.one_of(one for _, one in READ.values()).filter(lambda one: not isinstance(one, kinds))
@@ -110,6 +155,25 @@ def test_a_message_of_another_stream_is_refused(name: str, data: st.DataObject) 
         (m.read_answer, m.Refusal(code="", why="", fix="")),
         (m.read_answer, m.Refusal(code="NO", why="x" * 513, fix="")),
         (m.read_pushed, m.PacketPart(more=False, content=b"x" * LIMITS.frame)),
+        (m.read_question, m.AskWorld(cut=-1)),
+        (m.read_question, m.AskBuckets(cut=1, table="journal")),  # type: ignore[arg-type] # no table
+        (m.read_question, m.AskRows(cut=1, table=TableName.AGENTS, buckets=())),
+        (m.read_question, m.AskRows(cut=1, table=TableName.AGENTS, buckets=(BUCKETS,))),
+        (m.read_question, m.AskRows(cut=1, table=TableName.AGENTS, buckets=(-1,))),
+        (
+            m.read_question,
+            m.AskRows(cut=1, table=TableName.AGENTS, buckets=(1,) * (m.MOST_BUCKETS + 1)),
+        ),
+        (
+            m.read_question,
+            m.AskRows(cut=1, table=TableName.AGENTS, buckets=(1,), after=bytes(31)),
+        ),
+        (m.read_answer, m.Buckets(hashes=bytes(BUCKETS * 32 - 1))),
+        (m.read_answer, m.Buckets(hashes=bytes(BUCKETS * 32 + 1))),
+        (m.read_answer, m.Rows(rows=(b"",), more=False)),
+        (m.read_answer, m.Rows(rows=(b"r",) * (m.MOST_ROWS + 1), more=False)),
+        (m.read_answer, m.Rows(rows=(bytes(LIMITS.record + 1),), more=False)),
+        (m.read_answer, m.Elsewhere(cut=-1)),
     ],
 )
 def test_what_is_too_much_is_refused(read: Callable[[bytes], object], message: m.Message) -> None:
@@ -133,3 +197,18 @@ def test_a_full_part_and_its_frame_fit_into_one_frame() -> None:
 
 def test_the_most_ids_that_may_be_wanted_fit_into_one_frame() -> None:
     assert len(m.frame(m.Want(records=(HASH,) * m.MOST_WANTED))) <= LIMITS.frame
+
+
+def test_the_hashes_of_all_buckets_fit_into_one_frame() -> None:
+    assert len(m.frame(m.Buckets(hashes=bytes(BUCKETS * 32)))) <= LIMITS.frame
+
+
+@given(inquiry=INQUIRIES, answer=ANSWERS)
+def test_an_inquiry_has_answers_of_its_own_kind_only(inquiry: m.Inquiry, answer: m.Answer) -> None:
+    kinds = {
+        m.AskWorld: (m.WorldAt,),
+        m.AskBuckets: (m.Buckets, m.Elsewhere),
+        m.AskRows: (m.Rows, m.Elsewhere),
+    }[type(inquiry)]
+
+    assert m.finding(inquiry, answer) == (answer if isinstance(answer, kinds) else None)

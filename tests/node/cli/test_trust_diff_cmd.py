@@ -1,0 +1,142 @@
+"""`folkmoot trust diff` between two real nodes, as its user sees it."""
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+import pytest
+import trio
+
+from federation.protocol.digest import TableName
+from federation.protocol.rows import COLUMNS
+from node.runtime import Node
+from tests.node.api.living import living, until
+from tests.node.cli.session import run
+from tests.node.runtime.realm import Realm, introduce, realm
+
+DAY = 86_400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two nodes that run in a thread of their own; the first has an HTTP surface."""
+
+    town: Realm
+    url: str
+    operator: str
+    two: Node
+    token: trio.lowlevel.TrioToken
+
+    def there(self, act: Callable[[], object]) -> None:
+        """Do something in the thread of the nodes."""
+        trio.from_thread.run_sync(act, trio_token=self.token)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Run two instances of one realm whose next cut is far away."""
+    folder = tmp_path_factory.mktemp("diff")
+    town = realm(folder, instances=2, agents=4, epoch=DAY)
+    made: queue.Queue[Pair | BaseException] = queue.Queue()
+    over = trio.Event()
+
+    async def nodes() -> None:
+        async with living(folder, data=town.places[0]) as it, town.node(1) as two:
+            introduce([two, it.node])
+            await until(lambda: two.instance in it.node.links.connected)
+            made.put(
+                Pair(
+                    town=town,
+                    url=it.url,
+                    operator=it.operator,
+                    two=two,
+                    token=trio.lowlevel.current_trio_token(),
+                )
+            )
+            await over.wait()
+
+    def main() -> None:
+        try:
+            trio.run(nodes)
+        except BaseException as error:  # noqa: BLE001 # the test's thread raises it
+            made.put(error)
+
+    thread = threading.Thread(target=main)
+    thread.start()
+    found = made.get(timeout=40)
+    if isinstance(found, BaseException):
+        raise found
+    try:
+        yield found
+    finally:
+        found.token.run_sync_soon(over.set)
+        thread.join(timeout=60)
+
+
+@pytest.fixture(autouse=True)
+def ours(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLKMOOT_URL", pair.url)
+    monkeypatch.setenv("FOLKMOOT_TOKEN", pair.operator)
+    monkeypatch.delenv("FOLKMOOT_DATA", raising=False)
+
+
+def test_equal_worlds_leave_0_and_different_ones_1(
+    pair: Pair, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = run("trust diff 'instance 1'", capsys)
+    assert same.code == 0, same.people
+    assert "their worlds are the same" in same.data
+
+    agent = pair.town.agents_of(1)[0]
+    table = pair.two.world.state.tables.named(TableName.AGENTS)
+    name, columns = msgspec.msgpack.decode(table.rows()[agent])
+    place = COLUMNS["agents"].index("weight")
+    pair.there(
+        lambda: table.put(name, [*columns[:place], columns[place] + 1, *columns[place + 1 :]])
+    )
+    differs = run(f"trust diff {pair.two.instance.hex()[:12]}", capsys)
+    (line,) = [line for line in differs.data.splitlines() if line.startswith("agents")]
+
+    assert differs.code == 1
+    assert "their worlds differ" in differs.data
+    assert "agent 1" in line
+    assert line.split("weight", 1)[1].split()[:2] == [str(columns[place]), str(columns[place] + 1)]
+    assert "before caps" in line
+    assert "reckoning: The same evidence and trust" in differs.data
+
+    told = run("trust diff 'instance 1' --json", capsys)
+    assert told.code == 1
+    page = json.loads(told.data)
+    assert page["same"] is False
+    assert page["rows"][0]["fields"][0]["field"] == "weight"
+
+    pair.there(lambda: table.put(name, columns))
+    assert run("trust diff 'instance 1'", capsys).code == 0
+
+    other = b"\x07" * 32
+    pair.there(lambda: pair.two.world.state.tables.rounds.put(other, [b"d" * 32]))
+    only = run("trust diff 'instance 1'", capsys)
+    assert only.code == 1
+    assert "only there" in only.data
+    assert "records: " in only.data
+
+
+def test_only_the_operator_may_ask(
+    pair: Pair, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FOLKMOOT_TOKEN")
+    session = run("trust diff 'instance 1'", capsys)
+
+    assert session.code == 3
+    assert session.three[2].endswith("[NOT_ALLOWED]")
+    assert pair.url
+
+
+def test_a_peer_that_is_none_is_not_found(capsys: pytest.CaptureFixture[str]) -> None:
+    session = run("trust diff nobody", capsys)
+
+    assert session.code == 1
+    assert session.three[2].endswith("[NOT_FOUND]")
