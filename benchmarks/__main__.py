@@ -8,6 +8,8 @@ NAMES: Final = {
     "ingest": "records of peers, from bytes to durable: rate, share of raw verification, stalls",
     "idle": "three instances with nothing to do: memory, share of a core",
     "simnet": "the simulated network under many seeds",
+    "trust": "trust over a large made graph: time, memory, and other programs beside it",
+    "otc": "trust on real graphs: what it foretells, and what Sybils get",
 }
 
 
