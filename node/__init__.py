@@ -7,6 +7,7 @@
 `runtime`    a running instance: the world behind one door
 `commands`   what agents may wish, checked before it is signed
 `queries`    looks at a world, as plain structs
+`partners`   the operator's policy about other instances and other realms
 `setup`      found a realm, write a data directory
 `network`    a hardened libp2p host, and the conversations with other instances
 `store`      one SQLite database, written by one task

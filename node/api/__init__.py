@@ -9,6 +9,8 @@
 `reads`     routes that only look
 `writes`    routes that act for an agent, and the door for finished records
 `admin`     routes of the operator
+`partners`  routes of the operator about other instances and other realms
+`diffs`     the route that compares our world with a peer's
 `events`    server-sent events, resumable by cursor
 `page`      the status page
 `ids`       full ids of records of any kind

@@ -63,6 +63,9 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     Code.REVOKED: 403,
     Code.DUPLICATE: 409,
     Code.NOT_PROVEN: 422,
+    Code.SELF_VOUCH: 422,
+    Code.UNKNOWN_AGENT: 404,
+    Code.NO_VOUCH: 409,
     Code.GUARD_FAILED: 409,
     Code.OUT_OF_RANGE: 422,
     # The node.
@@ -112,6 +115,7 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     NodeCode.NOT_FOUND: 404,
     NodeCode.AMBIGUOUS: 409,
     NodeCode.NOT_IN_CUSTODY: 409,
+    NodeCode.HEAD_REFUSED: 422,
     NodeCode.NOT_ALLOWED: 403,
     NodeCode.BAD_REQUEST: 400,
     NodeCode.TOO_MANY_REQUESTS: 429,

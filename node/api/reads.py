@@ -41,13 +41,28 @@ from node.api.schemas import (
     Snapshots,
 )
 from node.base.errors import NodeCode
-from node.queries import agents, artifacts, charters, history, names, realm, rounds, why
+from node.queries import (
+    agents,
+    artifacts,
+    charters,
+    history,
+    names,
+    realm,
+    rounds,
+    trust,
+    trust_graph,
+    why,
+)
 from node.queries.names import Thing
 from node.runtime import PeerView
 from node.runtime.network import GossipView
 
 VERSION: Final = version("folkmoot")
 _NULL: Final = msgspec.Raw(b"null")
+_AGENTS_A_REQUEST: Final = 500
+"""To look at so many agents takes as long as a request."""
+_DEAREST: Final = 20
+"""Most requests that one answer costs: a caller with a full bucket can pay it."""
 
 
 async def health(call: Call) -> Health:
@@ -174,6 +189,23 @@ async def list_agents(call: Call) -> agents.AgentList:
 async def show_agent(call: Call) -> agents.AgentPage:
     """Show one identity."""
     return agents.one(call.node.world, call.named(Thing.AGENT))
+
+
+async def show_trust(call: Call) -> trust.TrustPage:
+    """Show where an agent's standing comes from."""
+    call.spend(_passes(call.node.world))
+    return trust.trust(call.node.world, call.named(Thing.AGENT))
+
+
+async def show_trust_graph(call: Call) -> trust_graph.TrustGraph:
+    """Show who trusts whom."""
+    call.spend(_passes(call.node.world))
+    return trust_graph.graph(call.node.world)
+
+
+def _passes(world: World) -> int:
+    """Price a look at every agent, in requests beyond the one."""
+    return min(len(world.state.agents) // _AGENTS_A_REQUEST, _DEAREST)
 
 
 async def list_reviews(call: Call) -> Reviews:

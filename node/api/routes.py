@@ -8,10 +8,21 @@ from typing import Final
 
 from starlette.responses import Response
 
-from node.api import admin, events, page, reads, schemas, writes
+from node.api import admin, diffs, events, page, partners, reads, schemas, writes
 from node.api.calls import EVENTS, HTML, JSON, MSGPACK, Call, Route, Who
 from node.api.openapi import document
-from node.queries import agents, artifacts, charters, history, realm, rounds, why
+from node.queries import (
+    agents,
+    artifacts,
+    charters,
+    differences,
+    history,
+    realm,
+    rounds,
+    trust,
+    trust_graph,
+    why,
+)
 
 _MEGABYTE: Final = 1024 * 1024
 
@@ -111,6 +122,16 @@ _READS: Final = (
     ),
     Route(
         method="GET",
+        path="/v1/peers/{instance}/diff",
+        summary="Where the world of another instance differs from ours, and why",
+        handler=diffs.show_diff,
+        gives=differences.Differences,
+        who=Who.OPERATOR,
+        says="It asks that instance, which may take up to 25 s. At one cut two instances hold the same "
+        "world; whatever differs is a fault of one of them, or a lie.",
+    ),
+    Route(
+        method="GET",
         path="/v1/artifacts",
         summary="List artifacts, newest first",
         handler=reads.list_artifacts,
@@ -176,6 +197,22 @@ _READS: Final = (
         summary="What an agent may do now",
         handler=reads.list_reviews,
         gives=schemas.Reviews,
+    ),
+    Route(
+        method="GET",
+        path="/v1/agents/{id}/trust",
+        summary="Where an agent's trust, tier and weight come from",
+        handler=reads.show_trust,
+        gives=trust.TrustPage,
+        says="Trust, tier and weight are those of the last tick; `why` says the page in sentences.",
+    ),
+    Route(
+        method="GET",
+        path="/v1/trust",
+        summary="Who trusts whom",
+        handler=reads.show_trust_graph,
+        gives=trust_graph.TrustGraph,
+        says="At most 500 agents, the most trusted, and 5,000 judgements between them.",
     ),
     Route(
         method="GET",
@@ -261,6 +298,28 @@ _WRITES: Final = (
         says="The node opens the ballot by itself once the box is shut, also after a restart. A vote "
         "cannot be taken back.",
     ),
+    Route(
+        method="POST",
+        path="/v1/agents/{id}/vouch",
+        summary="Vouch for an agent",
+        handler=writes.vouch,
+        gives=schemas.Signed,
+        takes=schemas.VouchForAgent,
+        who=Who.AGENT,
+        says="The address names for whom, the body who vouches. The latest vouch counts, from the "
+        "tick after its cut on. The same vouch, sent again while it stands, is the same record: "
+        "after a lost answer simply send it again.",
+    ),
+    Route(
+        method="POST",
+        path="/v1/agents/{id}/unvouch",
+        summary="Take a vouch back",
+        handler=writes.unvouch,
+        gives=schemas.Signed,
+        takes=schemas.UnvouchAgent,
+        who=Who.AGENT,
+        says="The address names for whom it was given, the body who gave it.",
+    ),
 )
 _ADMIN: Final = (
     Route(
@@ -299,5 +358,5 @@ _ADMIN: Final = (
         who=Who.OPERATOR,
     ),
 )
-ROUTES: Final[tuple[Route, ...]] = (*_PAGES, *_READS, *_WRITES, *_ADMIN)
+ROUTES: Final[tuple[Route, ...]] = (*_PAGES, *_READS, *_WRITES, *_ADMIN, *partners.ROUTES)
 """All of them."""

@@ -143,6 +143,26 @@ class VoteInRound(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Record ids of arguments that it relies on, in hex."""
 
 
+class VouchForAgent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A vouch: who gives it trusts another agent and answers for it."""
+
+    agent: Id | None = None
+    """Who vouches; may be left out if the token acts for one agent only."""
+    weight: Annotated[int, Meta(ge=1, le=255)]
+    """How much; what one approved artifact weighs stands in the charter."""
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+    """Why, in words; it is public."""
+
+
+class UnvouchAgent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The end of a vouch."""
+
+    agent: Id | None = None
+    """Whose vouch it is; may be left out if the token acts for one agent only."""
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+    """Why, in words; it is public."""
+
+
 class PostRecords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Finished, signed records."""
 

@@ -21,7 +21,9 @@ from node.api.schemas import (
     PostRecords,
     ProposeArtifact,
     Signed,
+    UnvouchAgent,
     VoteInRound,
+    VouchForAgent,
 )
 from node.base.errors import NodeCode
 from node.commands.fields import digests
@@ -111,6 +113,24 @@ async def vote(call: Call) -> Reply:
             ),
         )
     )
+
+
+async def vouch(call: Call) -> Reply:
+    """Vouch for an agent."""
+    body = call.take(VouchForAgent)
+    agent = call.agent(body.agent)
+    whom = call.named(Thing.AGENT)
+    return _signed(
+        await commands.vouch(call.node, agent, whom, weight=body.weight, reason=body.reason)
+    )
+
+
+async def unvouch(call: Call) -> Reply:
+    """Take a vouch back."""
+    body = call.take(UnvouchAgent)
+    agent = call.agent(body.agent)
+    whom = call.named(Thing.AGENT)
+    return _signed(await commands.unvouch(call.node, agent, whom, reason=body.reason))
 
 
 def _signed(record: Record) -> Reply:

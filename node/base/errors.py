@@ -73,6 +73,7 @@ class NodeCode(StrEnum):
     NOT_FOUND = "NOT_FOUND"
     AMBIGUOUS = "AMBIGUOUS"
     NOT_IN_CUSTODY = "NOT_IN_CUSTODY"
+    HEAD_REFUSED = "HEAD_REFUSED"
     NOT_ALLOWED = "NOT_ALLOWED"
     BAD_REQUEST = "BAD_REQUEST"
     TOO_MANY_REQUESTS = "TOO_MANY_REQUESTS"
@@ -264,6 +265,10 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     NodeCode.NOT_IN_CUSTODY: (
         "this instance does not keep the agent's key",
         "sign the record yourself and post it to /v1/records",
+    ),
+    NodeCode.HEAD_REFUSED: (
+        "a trust head of another realm is not what it should be, or older than the one held",
+        "do what the error says; compare realm and key with that realm's operator",
     ),
     NodeCode.NOT_ALLOWED: (
         "the token does not allow this",

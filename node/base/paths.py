@@ -63,6 +63,11 @@ class DataDir:
         return self.root / "peers.json"
 
     @property
+    def federation(self) -> Path:
+        """What the operator has decided about other instances and other realms."""
+        return self.root / "federation.json"
+
+    @property
     def lock(self) -> Path:
         """Held while a process works here."""
         return self.root / "lock"

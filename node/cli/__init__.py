@@ -24,6 +24,14 @@
 `keystore_cmd` `folkmoot keys list`, `passphrase`
 `peer_cmd`     `folkmoot peer list`, `add`, `why`, `ban`, `remove`
 `probe_cmd`    `folkmoot peer probe`
+`vouch_cmd`    `folkmoot vouch`, `folkmoot unvouch`
+`trust_cmd`    `folkmoot trust show`
+`trust_graph_cmd` `folkmoot trust graph`
+`trust_picture` the picture that it draws
+`trust_layout` where the agents of the picture stand
+`trust_diff_cmd` `folkmoot trust diff`
+`federation_cmd` `folkmoot federation policy`, `seeds`, `disagreement`
+`link_cmd`     `folkmoot federation head`, `link`, `links`, `unlink`
 `demo_cmd`     `folkmoot demo`
 `charter_cmd`  `folkmoot charter check`, `folkmoot charter show`
 `version_cmd`  `folkmoot version`

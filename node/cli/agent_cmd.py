@@ -11,7 +11,7 @@ from node.cli.names import agent_id, agents_of
 from node.cli.output import Output
 from node.cli.tables import cell, put_fields, put_table, row_of, share
 
-_SHARES: Final = ("weight", "reputation", "competence")
+_SHARES: Final = ("trust", "weight", "reputation", "competence")
 _MISSING: Final = "no such agent, or the node does not run"
 
 
@@ -23,12 +23,13 @@ def _list(arguments: argparse.Namespace, output: Output) -> Exit:
         return Exit.OK
     put_table(
         output,
-        ("agent", "name", "tier", "weight", "reputation", "operator", "custody"),
+        ("agent", "name", "tier", "trust", "weight", "reputation", "operator", "custody"),
         [
             (
                 cell(row.get("id")),
                 cell(row.get("name")),
                 cell(standing.get("tier")),
+                share(standing.get("trust")),
                 share(standing.get("weight")),
                 share(standing.get("reputation")),
                 cell(standing.get("operator")),

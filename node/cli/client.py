@@ -194,8 +194,10 @@ class Client:
         """Ask; parts of the path are escaped, and a query that is None is left out."""
         return self._send("GET", path, query={k: v for k, v in query.items() if v is not None})
 
-    def post(self, *path: str, body: dict[str, Json]) -> Json:
+    def post(self, *path: str, body: dict[str, Json] | None = None) -> Json:
         """Act; what is None in the body is left out."""
+        if body is None:
+            return self._send("POST", path)
         return self._send("POST", path, body={k: v for k, v in body.items() if v is not None})
 
     def delete(self, *path: str) -> Json:

@@ -103,6 +103,7 @@ _REFUSALS: frozenset[NodeCode] = frozenset(
         NodeCode.ALREADY_INITIALISED,
         NodeCode.BAD_FIELD,
         NodeCode.BAD_SETTINGS,
+        NodeCode.HEAD_REFUSED,
         NodeCode.KEY_WOULD_BE_LOST,
         NodeCode.LOCKED,
         NodeCode.NOT_ALLOWED,

@@ -24,9 +24,20 @@ from node.cli.demo_cmd import DEMO
 from node.cli.dev_cmd import DEV
 from node.cli.doctor_cmd import DOCTOR
 from node.cli.errors import AnyError, Code, CommandError, Exit, exit_of
+from node.cli.federation_cmd import (
+    FEDERATION_DISAGREEMENT,
+    FEDERATION_POLICY,
+    FEDERATION_SEEDS,
+)
 from node.cli.init_cmd import INIT
 from node.cli.keys_cmd import AGENT_EXPORT, AGENT_IMPORT
 from node.cli.keystore_cmd import KEYS_LIST, KEYS_PASSPHRASE
+from node.cli.link_cmd import (
+    FEDERATION_HEAD,
+    FEDERATION_LINK,
+    FEDERATION_LINKS,
+    FEDERATION_UNLINK,
+)
 from node.cli.output import Output
 from node.cli.parser import COMMAND, Parser, parser_of
 from node.cli.peer_cmd import PEER_ADD, PEER_BAN, PEER_LIST, PEER_REMOVE, PEER_WHY
@@ -41,7 +52,11 @@ from node.cli.review_cmd import (
 from node.cli.run_cmd import RUN
 from node.cli.status_cmd import STATUS
 from node.cli.token_cmd import AGENT_REVOKE_TOKEN, AGENT_TOKEN, AGENT_TOKENS
+from node.cli.trust_cmd import TRUST_SHOW
+from node.cli.trust_diff_cmd import TRUST_DIFF
+from node.cli.trust_graph_cmd import TRUST_GRAPH
 from node.cli.version_cmd import VERSION
+from node.cli.vouch_cmd import UNVOUCH, VOUCH
 from node.cli.why_cmd import WHY
 
 COMMANDS: Final[tuple[Command, ...]] = (
@@ -76,6 +91,18 @@ COMMANDS: Final[tuple[Command, ...]] = (
     PEER_BAN,
     PEER_REMOVE,
     PEER_PROBE,
+    VOUCH,
+    UNVOUCH,
+    TRUST_SHOW,
+    TRUST_GRAPH,
+    TRUST_DIFF,
+    FEDERATION_POLICY,
+    FEDERATION_SEEDS,
+    FEDERATION_DISAGREEMENT,
+    FEDERATION_HEAD,
+    FEDERATION_LINK,
+    FEDERATION_LINKS,
+    FEDERATION_UNLINK,
     CHARTER_CHECK,
     CHARTER_SHOW,
     DEMO,
@@ -88,6 +115,8 @@ NOUNS: Final = {
     "agent": "Agents, their tokens and their keys",
     "keys": "The keys that an instance keeps, and their passphrase",
     "peer": "Other instances, and how it stands with them",
+    "trust": "Who is trusted, how much, and why",
+    "federation": "What you think of other instances and other realms, for this node alone",
     "charter": "Look at rules before adopting them",
 }
 """What a noun with several verbs is about."""

@@ -46,13 +46,14 @@ def _list(arguments: argparse.Namespace, output: Output) -> Exit:
                 moment(row.get("banned_until")),
                 cell(row.get("unreachable")),
             )
-            for row in _peers(told)
+            for row in peers_of(told)
         ],
     )
     return Exit.OK
 
 
-def _peers(told: Json) -> list[Told]:
+def peers_of(told: Json) -> list[Told]:
+    """Take the peers out of what the node answers; raises NOT_ALLOWED if it tells none."""
     page = row_of(told)
     if page.get("peers") is None:
         raise RequestError(
@@ -101,7 +102,7 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
 
 def _why(arguments: argparse.Namespace, output: Output) -> Exit:
     with connect(arguments) as client:
-        peer = _find(_peers(client.get("v1", "peers")), arguments.instance)
+        peer = find_peer(peers_of(client.get("v1", "peers")), arguments.instance)
     if output.quiet:
         output.put_json(dict(peer))
         return Exit.OK
@@ -124,7 +125,8 @@ def _why(arguments: argparse.Namespace, output: Output) -> Exit:
     return Exit.OK
 
 
-def _find(peers: list[Told], said: str) -> Told:
+def find_peer(peers: list[Told], said: str) -> Told:
+    """Find the peer of a name, an id or its beginning; raises NOT_FOUND and AMBIGUOUS."""
     found = [
         peer
         for peer in peers
@@ -154,7 +156,7 @@ def _ban_options(parser: argparse.ArgumentParser) -> None:
 def _ban(arguments: argparse.Namespace, output: Output) -> Exit:
     minutes: int = arguments.minutes
     with connect(arguments) as client:
-        peer = _find(_peers(client.get("v1", "peers")), arguments.instance)
+        peer = find_peer(peers_of(client.get("v1", "peers")), arguments.instance)
         told = client.post(
             "v1",
             "admin",
@@ -169,7 +171,7 @@ def _ban(arguments: argparse.Namespace, output: Output) -> Exit:
 
 def _remove(arguments: argparse.Namespace, output: Output) -> Exit:
     with connect(arguments) as client:
-        peer = _find(_peers(client.get("v1", "peers")), arguments.instance)
+        peer = find_peer(peers_of(client.get("v1", "peers")), arguments.instance)
         told = client.delete("v1", "admin", "peers", str(peer.get("instance")))
     return say_done(output, told, "It is called no more.")
 

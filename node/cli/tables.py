@@ -94,6 +94,12 @@ def put_table(output: Output, head: Sequence[str], rows: Sequence[Sequence[str]]
         output.put(line(row))
 
 
+def put_more(output: Output, count: Json, what: str) -> None:
+    """Say how many rows were left out, if any."""
+    if isinstance(count, int) and count:
+        output.say(f"({count} more {what})")
+
+
 def put_fields(output: Output, fields: Mapping[str, Json]) -> None:
     """Print `name  value` lines; ids in full."""
     width = max((len(name) for name in fields), default=0)

@@ -18,7 +18,17 @@ a clock or looks into a sealed ballot: before `decide` is final here, no answer 
 `why`        what an artifact or a round waits for, or why it ended as it did
 `history`    the story of an artifact
 `agents`     standing of agents
+`trust`      where an agent's trust, tier and weight come from
+`trust_terms`  ticket, tiers and weight, for that page
+`trust_caps`   what bounds an agent in a vote
+`trust_evidence`  the evidence behind a reputation
+`trust_why`  the page in sentences
+`trust_graph`  who trusts whom
 `charters`   the charter in force
+`differences` where a peer's world differs from ours, field by field
+`causes`     what can explain such a difference
+`partners`   the operator's policy about instances and realms, and what links do
+`disagreement` where local verdicts part from the canonical ones
 `realm`      realm, charter, members, and the overview of the status page
 """
 

@@ -5,7 +5,7 @@ good, because nobody is ever taken out and newcomers come at the end. Operators 
 identities too and have a page, but no standing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import dropwhile, islice
 
 import msgspec
@@ -13,11 +13,11 @@ import msgspec
 from federation.core import AgentId, IdentityId, Ppm, Weight
 from federation.identity import KeyState
 from federation.protocol import World
-from federation.protocol.progress import is_contained
 from federation.protocol.state import Agent
-from federation.records import AgentAdmit, Custody, Kind, Role, did_key
+from federation.records import Custody, Role, did_key
 from node.base.errors import NodeCode, RequestError
 from node.queries.names import Thing, Who, cid_of, unknown, who
+from node.queries.trust_terms import BadgePage, badges_held, seats
 
 MOST: int = 200
 """Agents of one page."""
@@ -56,6 +56,10 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The instance that admitted it."""
     tier: int
     """0 newcomer, 1 established, 2 trusted."""
+    trust: Ppm
+    """Trust it holds, in ppm of an average seat; `/v1/agents/{id}/trust` tells from whom."""
+    ways: int
+    """Other operators through whose ticket holders that trust comes."""
     weight: Weight
     """Weight of its ballot in ppm, before caps."""
     reputation: Ppm
@@ -68,12 +72,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Its ballots carry weight: tier 1 or more, and not revoked."""
     founder: bool
     """The charter names it."""
-    badges: tuple[str, ...]
-    """Offices it may be drawn for."""
+    badges: tuple[BadgePage, ...]
+    """Offices it may be drawn for, each with its reason."""
     admitted_tick: int
     """Tick at which it was admitted."""
-    custody: Custody | None
-    """Who keeps its keys, by its admission; nil if that record is not held here."""
+    custody: Custody
+    """Who keeps its keys, by its admission."""
     scope: tuple[str, ...]
     """Kinds of records that its operator lets it write; empty means all an agent may."""
     declared: Declared | None
@@ -128,7 +132,7 @@ def one(world: World, identity: IdentityId) -> AgentPage:
     """Show one identity; raises RequestError NOT_FOUND if its inception is not held here."""
     if world.log.entry(identity) is None:
         raise unknown(identity, {Thing.AGENT})
-    return _page(world, identity, _custodies(world, {identity}))
+    return _page(world, identity)
 
 
 def listing(world: World, *, after: AgentId | None = None, most: int = 50) -> AgentList:
@@ -152,9 +156,8 @@ def listing(world: World, *, after: AgentId | None = None, most: int = 50) -> Ag
         next(names)
     found = list(islice(names, most + 1))
     shown = found[:most]
-    custodies = _custodies(world, set(shown))
     return AgentList(
-        items=tuple(_page(world, name, custodies) for name in shown),
+        items=tuple(_page(world, name) for name in shown),
         next=shown[-1].hex() if len(found) > most else None,
     )
 
@@ -164,21 +167,7 @@ def key_of(keys: KeyState) -> Key:
     return Key(key=keys.key.hex(), did=did_key(keys.key), index=keys.key_index)
 
 
-def _custodies(world: World, names: set[AgentId]) -> Mapping[AgentId, Custody]:
-    """Find who keeps the keys of some agents: the core keeps no index of admissions."""
-    found: dict[AgentId, Custody] = {}
-    for record in world.log.by_kind(Kind.AGENT_ADMIT):
-        body = record.body
-        if not isinstance(body, AgentAdmit) or body.agent not in names:
-            continue
-        agent = world.state.agents.get(body.agent)
-        counts = record.id not in world.state.refused and is_contained(world, record)
-        if agent is not None and agent.instance == record.author and counts:
-            found[body.agent] = body.custody
-    return found
-
-
-def _page(world: World, name: IdentityId, custodies: Mapping[AgentId, Custody]) -> AgentPage:
+def _page(world: World, name: IdentityId) -> AgentPage:
     state = world.state
     known = state.identities.get(name)
     keys = known.keys if known else _newest(world, name)
@@ -195,7 +184,7 @@ def _page(world: World, name: IdentityId, custodies: Mapping[AgentId, Custody]) 
         contained=known is not None,
         admitted=world.is_admitted(name),
         records=world.log.count_of(name),
-        standing=_standing(world, agent, custodies.get(name)) if agent else None,
+        standing=_standing(world, agent) if agent else None,
         operator=who(world, operator) if operator else None,
     )
 
@@ -208,7 +197,7 @@ def _newest(world: World, name: IdentityId) -> KeyState:
     return entry.keys
 
 
-def _standing(world: World, agent: Agent, custody: Custody | None) -> Standing:
+def _standing(world: World, agent: Agent) -> Standing:
     state = world.state
     quotas = state.charter.quotas
     quota = quotas.proposals_epoch if agent.tier else quotas.sandbox_epoch
@@ -219,15 +208,17 @@ def _standing(world: World, agent: Agent, custody: Custody | None) -> Standing:
         operator=who(world, agent.operator),
         instance=who(world, agent.instance),
         tier=agent.tier,
+        trust=seats(state.charter.trust, agent.trust),
+        ways=agent.ways,
         weight=agent.weight,
         reputation=agent.r,
         competence=agent.competence,
         interactions=agent.interactions,
         reviewer=state.views[agent.agent].reviewer,
         founder=agent.founder is not None,
-        badges=agent.founder.badges if agent.founder else (),
+        badges=badges_held(state.charter.trust, agent),
         admitted_tick=agent.admitted_tick,
-        custody=custody,
+        custody=agent.custody,
         scope=tuple(sorted(agent.scope)),
         declared=Declared(
             family=said.family, provider=said.provider, model=said.model, cutoff=said.cutoff

@@ -26,7 +26,7 @@ def test_every_file_has_a_place_of_its_own(tmp_path: Path) -> None:
         getattr(data, name) for name, one in vars(DataDir).items() if isinstance(one, property)
     ]
 
-    assert len(set(places)) == len(places) == 9
+    assert len(set(places)) == len(places) == 10
     assert {place.parent for place in places} == {tmp_path}
 
 

@@ -160,6 +160,7 @@ def test_the_rules_refuse_in_three_lines(capsys: pytest.CaptureFixture[str]) -> 
         "peer why nobody",
         "peer ban nobody",
         "peer remove nobody",
+        "trust diff nobody",
     ],
 )
 def test_what_is_not_there_is_told(line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -328,9 +329,14 @@ def test_the_doctor_finds_a_running_node_sound(capsys: pytest.CaptureFixture[str
 REFUSED_HERE = {
     "agent import": "KEY_WOULD_BE_LOST",  # All keys are kept already.
     "keys passphrase": "LOCKED",  # The node runs.
+    "federation link": "HEAD_REFUSED",  # The file holds no head.
+    "federation policy": "BAD_REQUEST",  # No other instance is in this realm.
+    "federation unlink": "NOT_FOUND",
     "peer ban": "NOT_FOUND",  # No other instance is in this realm.
     "peer remove": "NOT_FOUND",
     "peer why": "NOT_FOUND",
+    "unvouch": "NO_VOUCH",  # No cut may have the vouch yet.
+    "trust diff": "NOT_FOUND",
     "review object": "NOT_IN_PHASE",  # No topic of this preset takes the fast track.
 }
 """Commands that other tests run to a good end; here only their understanding is shown."""
@@ -401,7 +407,11 @@ def _replaced(
         words = words.replace("TOKEN_ID", str(told("agent token ada", capsys)["id"]))
     acting = "brahe" if one.words[0] == "review" else "ada"
     for name, value in (
+        ("OTHER_AGENT", "dirac"),
         ("AGENT", acting),
+        ("OTHER", "curie"),
+        ("KEY", "ab" * 32),
+        ("trust.svg", str(folder / "trust.svg")),
         ("ADDRESS", str(address)),
         ("INSTANCE", "other"),
         ("REALM", str(node.running.told["realm"])),

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace as changed
 
 from federation.charter import preset
-from federation.core import Code
 from federation.records import AgentDeclare, AgentSubscribe, Custody, Role, did_key
 from node.base.errors import NodeCode, RequestError
 from node.queries import agents
@@ -112,16 +111,33 @@ def test_a_forked_agent_is_marked() -> None:
     assert agents.one(world, town.agent(0)).forked
 
 
-def test_an_admission_that_does_not_count_tells_nothing_of_custody() -> None:
-    town = Town.of(2, 4)
-    town.in_cut(1)
-    world, _ = here(town)
-    for record in world.log.by_kind("agent.admit"):
-        world.state.refused[record.id] = Code.NOT_PROVEN
-    standing = agents.one(world, town.agent(0)).standing
+def test_custody_is_that_of_the_certified_state() -> None:
+    world, _ = here(Town.of(1, 2))
+    name = next(iter(world.state.agents))
+    world.state.agents[name] = replace(world.state.agents[name], custody=Custody.SELF)
+    standing = agents.one(world, name).standing
 
     assert standing is not None
-    assert standing.custody is None
+    assert standing.custody is Custody.SELF
+
+
+def test_trust_and_badges_are_shown_with_their_reason() -> None:
+    world, _ = here(Town.of(2, 4))
+    name = next(iter(world.state.agents))
+    known = world.state.agents[name]
+    assert known.founder is not None
+    founder = changed(known.founder, badges=("moderator", "arbiter"))
+    world.state.agents[name] = replace(known, founder=founder)
+    standing = agents.one(world, name).standing
+
+    assert standing is not None
+    # Four seeds share what 100 seats hold.
+    assert standing.trust == 25_000_000
+    assert standing.ways == 0
+    assert [(one.badge, one.reason) for one in standing.badges] == [
+        ("arbiter", "founder"),
+        ("moderator", "founder"),
+    ]
 
 
 def test_pages_are_in_order_of_admission_and_newcomers_come_last() -> None:
