@@ -21,8 +21,8 @@ from federation.records import (
 from federation.review import is_delegated
 
 
-def admit(state: State, fresh: list[Record], trust: Mapping[AgentId, int]) -> bool:
-    """Admit whom the records of a cut admit, and note what agents say; tell whether agents changed.
+def admit(state: State, fresh: list[Record], trust: Mapping[AgentId, int]) -> set[AgentId]:
+    """Admit whom the records of a cut admit, and note what agents say; tell which agents changed.
 
     `trust` is what the admitted come with: only at genesis anything.
     """
@@ -36,13 +36,15 @@ def admit(state: State, fresh: list[Record], trust: Mapping[AgentId, int]) -> bo
     for record in fresh:
         if isinstance(record.body, OperatorAdmit):
             _admit_operator(state, record, record.body)
-    changed = False
+    changed: set[AgentId] = set()
     for record in fresh:
-        if isinstance(record.body, AgentAdmit):
-            changed |= _admit_agent(state, record, record.body, trust)
+        if isinstance(record.body, AgentAdmit) and _admit_agent(state, record, record.body, trust):
+            changed.add(record.body.agent)
     for record in fresh:
-        if isinstance(record.body, AgentDeclare | AgentSubscribe):
-            changed |= _note(state, record, record.body)
+        if isinstance(record.body, AgentDeclare | AgentSubscribe) and _note(
+            state, record, record.body
+        ):
+            changed.add(record.author)
     return changed
 
 

@@ -29,6 +29,7 @@ from federation.protocol.rounds import Round
 from federation.protocol.state import Agent, Era, State
 from federation.review import AgentView, RoundKind
 from federation.trust import Checked, Evidence, Withdrawal
+from federation.trust.eigentrust import HEAVIEST
 
 Place: TypeAlias = Annotated[int, Meta(ge=0)]
 """Place in a table of the same rows."""
@@ -108,7 +109,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
     evidence: tuple[Evidence, ...]
     withdrawn: tuple[Withdrawal, ...]
     audits: tuple[Checked, ...]
-    vouches: tuple[tuple[AgentId, AgentId, int], ...]
+    vouches: tuple[tuple[AgentId, AgentId, Annotated[int, Meta(ge=1, le=HEAVIEST)]], ...]
     """Who vouches for whom, and how much; the other acts of judgement follow from the artifacts."""
     pending: tuple[RoundId, ...]
     certificates: tuple[RecordId, ...]

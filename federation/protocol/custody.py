@@ -30,6 +30,8 @@ from federation.protocol.judge import Fate, Judgement, judge
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
 from federation.records import (
+    AgentUnvouch,
+    AgentVouch,
     Argue,
     ArtifactText,
     Body,
@@ -315,9 +317,10 @@ def _after(one: Round, phase: Phase) -> Digest:
 
 def _refused(draft: Record, judgement: Judgement) -> RefusedError:
     code = judgement.code or Code.GUARD_FAILED
-    return RefusedError(
-        f"{draft.kind} refused", why=judgement.why, fix=_FIXES.get(code, _FIX), code=code
-    )
+    fix = _FIXES.get(code, _FIX)
+    if isinstance(draft.body, AgentVouch | AgentUnvouch):
+        fix = _FIXES_OF_VOUCHES.get(code, fix)
+    return RefusedError(f"{draft.kind} refused", why=judgement.why, fix=fix, code=code)
 
 
 _FIX = "let a cut pass, and try again"
@@ -332,8 +335,12 @@ _FIXES = {
     Code.UNKNOWN_ROUND: "take the id of an open round",
     Code.OVER_QUOTA: "say no more of this kind in this phase or epoch",
     Code.FORK: "rotate the key and pick the branch to keep",
+    Code.DUPLICATE: "cite or revise the artifact that has this text",
+}
+_FIXES_OF_VOUCHES = {
+    Code.NOT_ELIGIBLE: "earn tier 1 first; `folkmoot trust show` tells what is missing",
+    Code.OVER_QUOTA: "vouch again after the next tick",
     Code.SELF_VOUCH: "ask another agent to vouch for this one",
     Code.UNKNOWN_AGENT: "take the id of an agent that is admitted, or wait for the next cut",
     Code.NO_VOUCH: "nothing: there is no vouch to take back",
-    Code.DUPLICATE: "cite or revise the artifact that has this text",
 }

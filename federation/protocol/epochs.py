@@ -68,12 +68,12 @@ def reckoning(state: State, solve: Solve) -> Reckoning | Problem:
     of them: one that is revoked holds its part and passes nothing on, and a recovery finds it
     again. If nothing that trust depends on has changed since the last tick, its result stands.
     """
-    inputs = _inputs(state)
+    inputs = Inputs(version=state.graph.version, silent=silent(state))
     if inputs == state.reckoned:
         trust = {name: agent.trust for name, agent in state.agents.items() if agent.trust}
         return Reckoning(inputs=inputs, trust=trust)
     problem = state.graph.problem(
-        seeds=_seeds(state),
+        seeds=seeds(state),
         silent=inputs.silent,
         edge_cap=edge_cap(state.charter.trust),
     )
@@ -121,20 +121,19 @@ def _seen(state: State, name: AgentId, view: AgentView) -> AgentView:
     return known if known == view else view
 
 
-def _inputs(state: State) -> Inputs:
-    return Inputs(
-        version=state.graph.version,
-        silent=frozenset(
-            name
-            for name in state.agents
-            if (one := state.identities[name]).keys.revoked or one.forked_in is not None
-        ),
-    )
-
-
-def _seeds(state: State) -> frozenset[AgentId]:
+def seeds(state: State) -> frozenset[AgentId]:
+    """List from whom trust starts: whom the charter names, else all founders."""
     genesis = state.charter.genesis
     return frozenset(genesis.seeds or (founder.agent for founder in genesis.founders))
+
+
+def silent(state: State) -> frozenset[AgentId]:
+    """List the agents that pass nothing on: revoked, or with a fork that nothing has settled."""
+    return frozenset(
+        name
+        for name in state.agents
+        if (one := state.identities[name]).keys.revoked or one.forked_in is not None
+    )
 
 
 def _ways(state: State, holders: Mapping[AgentId, OperatorId], agent: Agent) -> int:
@@ -179,7 +178,7 @@ def _competence(state: State, agent: AgentId) -> Ppm:
 
 def _view(state: State, agent: Agent) -> AgentView:
     identity = state.identities[agent.agent]
-    revoked = identity.keys.revoked
+    revoked, forked = identity.keys.revoked, identity.forked_in is not None
     return AgentView(
         agent=agent.agent,
         operator=agent.operator,
@@ -188,8 +187,8 @@ def _view(state: State, agent: Agent) -> AgentView:
         keeper=keeper_of(agent.agent, agent.operator, agent.custody),
         tier=agent.tier,
         weight=agent.weight,
-        reviewer=agent.tier > 0 and agent.weight > 0 and not revoked,
+        reviewer=agent.tier > 0 and agent.weight > 0 and not revoked and not forked,
         revoked=revoked,
         scope=agent.scope,
-        forked=identity.forked_in is not None,
+        forked=forked,
     )

@@ -1,9 +1,10 @@
 """Fold one cut into the certified state (design: time, fold order).
 
 Inside a cut each stage runs by (author, seq): keys, forks, admissions · certificates, which end
-rounds · at a tick: evidence, trust, tiers · acts of judgement · triggers, which open rounds. The caller has made sure
-that every record at or below the positions and every list of a contained certificate is held, so
-a fold never waits and never fails: what does not count gets a code and changes nothing else.
+rounds · at a tick: evidence, trust, tiers · acts of judgement · triggers, which open rounds. The
+caller has made sure that every record at or below the positions and every list of a contained
+certificate is held, and that trust is reckoned at a tick; so a fold never waits and never fails:
+what does not count gets a code and changes nothing else.
 """
 
 from collections.abc import Mapping
@@ -69,20 +70,21 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
     fresh = new_records(state, log, cut.positions)
     state.turn_to(cut.number, cut.digest)
     touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
-    agents_changed = admissions.admit(state, fresh, _first_trust(cut))
-    moved_from, ended = _certificates(state, cut, rounds, fresh)
+    changed = admissions.admit(state, fresh, _first_trust(cut))
+    steps, ended = _certificates(state, cut, rounds, fresh)
     if cut.number:
         # Cut 0 is the charter: its beacon is fixed by the realm alone.
         _beacon(state, cut, ended)
-    if cut.tick and cut.reckoned is not None:
+    if cut.tick:
+        assert cut.reckoned is not None, "trust is reckoned before a tick is folded"  # noqa: S101 # ours
         state.ticked = cut.number
         epochs.tick(state, cut.reckoned)
-    if cut.tick or agents_changed or touched:
+    if cut.tick or changed or touched:
         state.views = epochs.views(state)
-    for artifact in moved_from:
-        judgements.stand(state.graph, artifact, -1)
-        judgements.stand(state.graph, state.artifacts[artifact.id])
-    agents_changed |= judgements.vouches(state, fresh)
+    for before, after in steps:
+        judgements.stand(state.graph, before, -1)
+        judgements.stand(state.graph, after)
+    changed |= judgements.vouches(state, fresh)
     opened = _triggers(state, fresh)
     moved = [*(rounds[name] for name in cut.finals), *opened]
     rows.update(
@@ -90,7 +92,7 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
         identities=touched,
         rounds=[one.pin.round for one in moved],
         artifacts=[one.pin.artifact for one in moved],
-        agents=cut.tick or agents_changed,
+        agents=state.agents if cut.tick else changed,
     )
     return Folded(opened=opened, ended=tuple(ended))
 
@@ -218,26 +220,30 @@ def _unknown_author() -> PeerError:
 
 def _certificates(
     state: State, cut: Contained, rounds: Mapping[RoundId, Round], fresh: list[Record]
-) -> tuple[list[Artifact], list[RoundId]]:
-    """Bring artifacts to where the contained lists lead; give them as they were, and ended rounds."""
+) -> tuple[list[tuple[Artifact, Artifact]], list[RoundId]]:
+    """Bring artifacts to where the contained lists lead.
+
+    Gives each step of an artifact, before and after, in order, and the rounds that ended.
+    """
     for record in fresh:
         if isinstance(record.body, CertificateFinal) and record.id not in cut.certified:
             state.refused[record.id] = Code.NOT_PROVEN
-    moved_from, ended = [], []
+    steps, ended = [], []
     for name in sorted(cut.finals):
         finals = cut.finals[name]
         pin = rounds[name].pin
         state.decided[name] = tuple(final.digest for final in finals.values())
         artifact = state.artifacts[pin.artifact]
-        moved_from.append(artifact)
-        state.artifacts[pin.artifact] = advance(artifact, pin, finals)
+        moved = advance(artifact, pin, finals)
+        steps.append((artifact, moved))
+        state.artifacts[pin.artifact] = moved
         came_to = next_phase(pin, finals)
         if isinstance(came_to, Ended):
             verdict = came_to.verdict
             outcome = outcome_of(pin, finals, verdict, tick=state.tick + 1, topics=artifact.topics)
             state.pending.append((outcome, verdict))
             ended.append(name)
-    return moved_from, ended
+    return steps, ended
 
 
 def _beacon(state: State, cut: Contained, ended: list[RoundId]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from federation.artifacts import Artifact
 from federation.artifacts import State as ArtifactState
-from federation.core import Code
+from federation.core import AgentId, Code
 from federation.crypto import Choice
 from federation.protocol.state import Agent, State
 from federation.records import AgentUnvouch, AgentVouch, Record
@@ -63,9 +63,9 @@ def used(state: State, agent: Agent) -> int:
     return count if tick == state.tick else 0
 
 
-def vouches(state: State, fresh: list[Record]) -> bool:
-    """Let the vouches of a cut count, in the order of its records; tell whether any did."""
-    changed = False
+def vouches(state: State, fresh: list[Record]) -> set[AgentId]:
+    """Let the vouches of a cut count, in the order of its records; tell whose did."""
+    changed: set[AgentId] = set()
     for record in fresh:
         body = record.body
         if not isinstance(body, AgentVouch | AgentUnvouch):
@@ -74,7 +74,7 @@ def vouches(state: State, fresh: list[Record]) -> bool:
         if code is not None:
             state.refused[record.id] = code
             continue
-        changed = True
+        changed.add(record.author)
         if isinstance(body, AgentUnvouch):
             state.graph.vouch(record.author, body.agent, 0)
             continue

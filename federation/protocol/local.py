@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from federation.charter import Charter
 from federation.core import MILLION, AgentId, InstanceId, Micro, Ppm, PublicKey, Realm, Weight
+from federation.protocol import epochs
 from federation.protocol.state import State
 from federation.trust import weight
 from federation.trust.eigentrust import Solve, reckon, trust_ref
@@ -141,17 +142,12 @@ def local_reputation(state: State, agent: AgentId, prior: Micro) -> Ppm:
 
 
 def _problem(state: State, outlook: Outlook) -> LocalProblem:
-    silent = frozenset(
-        name
-        for name in state.agents
-        if (one := state.identities[name]).keys.revoked or one.forked_in is not None
-    )
     return local_problem(
         state.graph,
         state.charter.trust,
         outlook,
         charter_seeds=charter_seeds(state.charter),
-        silent=silent,
+        silent=epochs.silent(state),
         keys=keys_here(state),
         cut=state.cut,
     )

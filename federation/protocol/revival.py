@@ -76,6 +76,8 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         graph=_graph(written, charter),
         cut_members=written.cut_members,
     )
+    if not state.agents.keys() <= state.identities.keys():
+        raise refused("it has an agent without an identity")
     state.views = epochs.views(state)
     state.ledger.withdraw(written.withdrawn)
     state.ledger.add(written.evidence)
@@ -102,6 +104,8 @@ def _graph(written: Rows, charter: Charter) -> Graph:
 def _audits(written: Rows, charter: Charter) -> Audited:
     audits = Audited(charter.trust)
     for one in written.audits:
+        if not 0 <= one.right <= one.audits:
+            raise refused("it counts more right votes than audits")
         audits.observe(one.agent, True, audits=one.right)
         audits.observe(one.agent, False, audits=one.audits - one.right)
     return audits

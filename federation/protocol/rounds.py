@@ -143,7 +143,8 @@ def open_round(state: State, artifact: Artifact) -> Round:
         home_operator=state.instances[artifact.home],
         cut=state.cut,
         sensitivity=artifact.sensitivity,
-        author_has_ticket=has_ticket(state.charter.trust, author.trust),
+        # A vouch alone gives a newcomer a ticket, and does not take it out of the sandbox.
+        author_has_ticket=author.tier > 0 and has_ticket(state.charter.trust, author.trust),
         watchers=frozenset(
             agent.agent
             for agent in state.agents.values()

@@ -5,7 +5,7 @@ from typing import Final
 
 from federation.artifacts import Artifact
 from federation.codec import encode
-from federation.core import ArtifactId, Digest, IdentityId, RoundId
+from federation.core import AgentId, ArtifactId, Digest, IdentityId, RoundId
 from federation.crypto import plain_hash
 from federation.protocol.digest import Tables
 from federation.protocol.state import Agent, State
@@ -42,9 +42,9 @@ def update(
     identities: Iterable[IdentityId],
     rounds: Iterable[RoundId],
     artifacts: Iterable[ArtifactId],
-    agents: bool,
+    agents: Iterable[AgentId],
 ) -> None:
-    """Write the rows that a cut may have changed; `agents` rewrites those of all agents."""
+    """Write the rows that a cut may have changed."""
     tables = state.tables
     for name in identities:
         one = state.identities[name]
@@ -53,9 +53,8 @@ def update(
         )
         if name in state.instances:
             tables.members.put(name, [state.instances[name], one.keys.key])
-    if agents:
-        for name, agent in state.agents.items():
-            tables.agents.put(name, _agent(state, agent))
+    for name in agents:
+        tables.agents.put(name, _agent(state, state.agents[name]))
     for name in rounds:
         tables.rounds.put(name, list(state.decided[name]))
     for name in artifacts:
@@ -70,7 +69,7 @@ def rewrite(state: State) -> Digest:
         identities=state.identities,
         rounds=state.decided,
         artifacts=state.artifacts,
-        agents=True,
+        agents=state.agents,
     )
     return world_digest(state)
 

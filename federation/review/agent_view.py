@@ -22,7 +22,7 @@ class AgentView:
     weight: Weight
     """Voting weight in ppm, before caps."""
     reviewer: bool
-    """Tier 1 or more (which needs a ticket), and not revoked."""
+    """Tier 1 or more (which needs a ticket), neither revoked nor forked."""
     revoked: bool = False
     forked: bool = False
     """A contained `log.fork` proves two branches and no rotation has picked one."""

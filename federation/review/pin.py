@@ -39,7 +39,7 @@ class RoundPin:
     """Number of the cut that opened the round."""
     sensitivity: Sensitivity
     author_has_ticket: bool
-    """A newcomer's proposal is in the sandbox: always voted on."""
+    """Its author is of tier 1 or more and holds a ticket: else it is in the sandbox, and voted on."""
     watchers: frozenset[AgentId]
     """Agents whose subscription matches the artifact."""
     flags: frozenset[Flag] = frozenset()

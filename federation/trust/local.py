@@ -84,8 +84,8 @@ def local_problem(
 ) -> LocalProblem:
     """Build the problem of one outlook on the graph at our cut `cut`.
 
-    `silent` are the revoked and forked; as in the canonical computation they stay seeds. With the charter's seeds, nobody ignored and no link it is the canonical
-    problem, edge by edge.
+    `silent` are the revoked and forked; as in the canonical computation they stay seeds. With the
+    charter's seeds, nobody ignored and no link it is the canonical problem, edge by edge.
     """
     shared = graph.problem(seeds=charter_seeds, silent=silent, edge_cap=edge_cap(trust))
     places = {agent: place for place, agent in enumerate(graph.agents())}

@@ -98,8 +98,8 @@ class _Flows:
     silent: Collection[AgentId]
     steps: int = 0
     """Edges looked at so far."""
-    shares: dict[AgentId, int] = field(default_factory=dict)
-    """What agents pass on per unit of weight."""
+    sums: dict[AgentId, tuple[int, int]] = field(default_factory=dict)
+    """Of agents that were looked at, the total and the largest weight of their edges."""
     taken: dict[tuple[AgentId, AgentId], int] = field(default_factory=dict)
     """What paths that were found carry over an edge."""
 
@@ -110,25 +110,26 @@ class _Flows:
 
     def is_capped(self, by: AgentId) -> bool:
         """Tell whether an agent would pass more on without the cap on edges."""
-        return self._share(by) < self._computed(by, M)
+        return self._share(by) < self._share(by, cap=M)
 
     def take(self, agents: tuple[AgentId, ...], flow: int) -> None:
         """Take a path's flow off its edges."""
         for edge in pairwise(agents):
             self.taken[edge] = self.taken.get(edge, 0) + flow
 
-    def _share(self, by: AgentId) -> int:
-        found = self.shares.get(by)
-        if found is None:
-            found = self.shares[by] = self._computed(by, self.cap)
-        return found
-
-    def _computed(self, by: AgentId, cap: int) -> int:
+    def _share(self, by: AgentId, *, cap: int | None = None) -> int:
+        """Give what an agent passes on per unit of weight."""
         if by in self.silent or not self.trust.get(by):
             return 0
-        weights = [edge.weight(self.graph.approval) for edge in self.graph.out_of(by).values()]
-        self.steps += len(weights)
-        return share(self.trust[by], total=sum(weights), heaviest=max(weights), cap=cap)
+        found = self.sums.get(by)
+        if found is None:
+            weights = [edge.weight(self.graph.approval) for edge in self.graph.out_of(by).values()]
+            self.steps += len(weights)
+            found = self.sums[by] = (sum(weights), max(weights))
+        total, heaviest = found
+        return share(
+            self.trust[by], total=total, heaviest=heaviest, cap=self.cap if cap is None else cap
+        )
 
 
 def _widest(flows: _Flows, agent: AgentId, seeds: frozenset[AgentId]) -> Iterator[Path]:

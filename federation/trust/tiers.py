@@ -43,7 +43,7 @@ class Shown:
     age: int
     """Ticks since admission."""
     ways: int
-    """Operators of agents that pass trust to it, its own not counted."""
+    """Operators of ticket holders that judged its work well, its own not counted."""
 
 
 def requirements(trust: Trust) -> tuple[Requirement, ...]:

@@ -13,6 +13,14 @@ from typing import Final
 
 from federation.core import Millis
 
+AGENTS_A_REQUEST: Final = 500
+"""To look at so many agents takes as long as a request."""
+EDGES_A_REQUEST: Final = 2_500
+"""To look at so many judgements takes as long as a request."""
+ROWS_A_REQUEST: Final = 50
+"""To explain so many rows of evidence takes as long as a request."""
+DEAREST_LOOK: Final = 100
+"""Most requests that such a look costs: a caller with a full bucket can pay it."""
 _THOUSAND: Final = 1_000
 _PREFIX_V6: Final = 64
 """One household has a whole /64 of IPv6 addresses, and gets one bucket."""
@@ -65,6 +73,12 @@ class Limits:
     """Seconds that an answer waits for the disk before it says that it cannot be given."""
     drain_s: float = 1.0
     """Seconds that open requests get at shutdown."""
+
+
+def price_of_look(agents: int, edges: int, rows: int = 0) -> int:
+    """Price a look at agents, judgements and rows of evidence, in requests beyond the one."""
+    looks = agents // AGENTS_A_REQUEST + edges // EDGES_A_REQUEST + rows // ROWS_A_REQUEST
+    return min(looks, DEAREST_LOOK)
 
 
 class Buckets:

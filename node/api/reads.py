@@ -24,6 +24,7 @@ from federation.records import (
 from node.api.calls import Call, Reply
 from node.api.errors import error_of
 from node.api.ids import read_id
+from node.api.limits import price_of_look
 from node.api.schemas import (
     Fault,
     Glance,
@@ -59,10 +60,6 @@ from node.runtime.network import GossipView
 
 VERSION: Final = version("folkmoot")
 _NULL: Final = msgspec.Raw(b"null")
-_AGENTS_A_REQUEST: Final = 500
-"""To look at so many agents takes as long as a request."""
-_DEAREST: Final = 20
-"""Most requests that one answer costs: a caller with a full bucket can pay it."""
 
 
 async def health(call: Call) -> Health:
@@ -193,19 +190,17 @@ async def show_agent(call: Call) -> agents.AgentPage:
 
 async def show_trust(call: Call) -> trust.TrustPage:
     """Show where an agent's standing comes from."""
-    call.spend(_passes(call.node.world))
-    return trust.trust(call.node.world, call.named(Thing.AGENT))
+    state, name = call.node.world.state, call.named(Thing.AGENT)
+    rows = len(state.ledger.rows(name))
+    call.spend(price_of_look(len(state.agents), state.graph.edges, rows))
+    return trust.trust(call.node.world, name)
 
 
 async def show_trust_graph(call: Call) -> trust_graph.TrustGraph:
     """Show who trusts whom."""
-    call.spend(_passes(call.node.world))
+    state = call.node.world.state
+    call.spend(price_of_look(len(state.agents), state.graph.edges))
     return trust_graph.graph(call.node.world)
-
-
-def _passes(world: World) -> int:
-    """Price a look at every agent, in requests beyond the one."""
-    return min(len(world.state.agents) // _AGENTS_A_REQUEST, _DEAREST)
 
 
 async def list_reviews(call: Call) -> Reviews:

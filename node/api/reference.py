@@ -12,7 +12,7 @@ import msgspec
 
 from node.api.calls import JSON, Nothing, Route, Who
 from node.api.errors import Problem
-from node.api.limits import Limits
+from node.api.limits import AGENTS_A_REQUEST, DEAREST_LOOK, EDGES_A_REQUEST, ROWS_A_REQUEST, Limits
 from node.api.openapi import document, field_docs, statuses
 from node.api.routes import ROUTES
 from node.queries.names import LEAST_DIGITS
@@ -108,6 +108,14 @@ def _limits() -> str:
         (
             "a record whose author no cut has admitted costs, in requests; at most 8 at a time",
             f"{limits.stranger}",
+        ),
+        (
+            (
+                f"{AGENTS_A_REQUEST} agents or {EDGES_A_REQUEST:,} judgements in the realm cost, in "
+                "requests, beside the one, for `GET /v1/trust` and `GET /v1/agents/{id}/trust`, and "
+                f"{ROWS_A_REQUEST} rows of the agent's evidence for the latter; {DEAREST_LOOK} at most"
+            ),
+            "1",
         ),
         ("what a wrong token costs, in requests", f"{limits.bad_token}"),
         ("connections", f"{limits.connections}"),

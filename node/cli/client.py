@@ -84,7 +84,7 @@ def data_of(arguments: argparse.Namespace) -> DataDir:
 def target_of(arguments: argparse.Namespace) -> Target:
     """Find the node that a command line means; raises CommandError NO_NODE if none runs."""
     url: str | None = arguments.url
-    token: str | None = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
+    token = _sendable(arguments.token or os.environ.get(TOKEN_VARIABLE) or None)
     if url is None and arguments.data is None:
         url = os.environ.get(URL_VARIABLE) or None
     if url is not None:
@@ -108,6 +108,17 @@ def target_of(arguments: argparse.Namespace) -> Target:
             data, f"no process holds {data.lock}; {data.address.name} is of one that died"
         )
     return Target(url=address.url.rstrip("/"), token=token or _operator_token(data))
+
+
+def _sendable(token: str | None) -> str | None:
+    """Refuse what no header can carry; whether a token is valid only the node knows."""
+    if token is not None and not (token.isascii() and token.isprintable()):
+        raise UsageError(
+            "token not understood",
+            why="it has characters that no token has",
+            fix="give it as `folkmoot agent token` printed it; check --token and FOLKMOOT_TOKEN",
+        )
+    return token
 
 
 def _is_held(data: DataDir) -> bool:
@@ -212,8 +223,8 @@ class Client:
         query: dict[str, str | int] | None = None,
         body: dict[str, Json] | None = None,
     ) -> Json:
-        where = "/" + "/".join(quote(part, safe="") for part in path)
         try:
+            where = "/" + "/".join(quote(part, safe="") for part in path)
             answer = self._http.request(
                 method,
                 where,
@@ -221,6 +232,13 @@ class Client:
                 content=None if body is None else msgspec.json.encode(body),
                 headers={} if body is None else {"Content-Type": "application/json"},
             )
+        except UnicodeEncodeError as error:
+            # A word of the command line that is no UTF-8 holds halves of characters.
+            raise UsageError(
+                "command line not understood",
+                why="a word of it is not UTF-8",
+                fix="write it in UTF-8",
+            ) from error
         except httpx.ConnectError as error:
             raise CommandError(
                 "the node does not run",

@@ -7,7 +7,7 @@ from node.cli.artifact_cmd import REFUSED
 from node.cli.client import Client, connect, node_options
 from node.cli.command import Command, between
 from node.cli.errors import Exit, UsageError
-from node.cli.names import agent_id
+from node.cli.names import agent_id, chosen
 from node.cli.output import Json, Output
 from node.cli.tables import NOTHING, Told, cell, put_table, row_of, rows_of, share
 
@@ -81,13 +81,9 @@ def _policy(arguments: argparse.Namespace, output: Output) -> Exit:
 
 
 def _instance_id(told: Json, said: str) -> str:
-    """Give the id of the only instance of this name, or what was said."""
-    found = [
-        row_of(row.get("instance")).get("id")
-        for row in rows_of(row_of(told).get("instances"))
-        if row_of(row.get("instance")).get("name") == said
-    ]
-    return str(found[0]) if len(found) == 1 else said
+    """Give the id of the instance that is meant, of those that a policy names."""
+    instances = [row_of(row.get("instance")) for row in rows_of(row_of(told).get("instances"))]
+    return chosen(instances, said, what="instance")
 
 
 def _neutral(policy: Told) -> str:
@@ -181,7 +177,8 @@ def _disagreement(arguments: argparse.Namespace, output: Output) -> Exit:
         output.put(
             f"{cell(row.get('round'))}  cut {cell(row.get('cut'))}  "
             f"{cell(row.get('canonical'))} {_v(row.get('canonical_v'))} -> "
-            f"{cell(row.get('local'))} {_v(row.get('local_v'))}  {cell(row.get('title'))}"
+            f"{cell(row.get('local'))} {_v(row.get('local_v'))} by {cell(row.get('local_by'))}  "
+            f"{cell(row.get('title'))}"
         )
         for shift in rows_of(row.get("shifts")):
             output.put(

@@ -13,7 +13,7 @@ from node.cli.client import connect, node_options
 from node.cli.command import Command, between
 from node.cli.errors import Code, CommandError, Exit
 from node.cli.output import Json, Output
-from node.cli.tables import cell, put_table, row_of, rows_of, share
+from node.cli.tables import cell, put_fields, put_table, row_of, rows_of, share
 
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 _LARGEST: Final = 66 * 1024
@@ -58,8 +58,7 @@ def _head(arguments: argparse.Namespace, output: Output) -> Exit:
         f"{cell(told.get('agents'))} agents as of cut {cell(told.get('cut'))}, in {file}. "
         "Hand the file on as you like, and these two by a way that the other operator trusts:"
     )
-    output.put(f"realm  {told.get('realm')}")
-    output.put(f"key    {told.get('key')}")
+    put_fields(output, {"realm": told.get("realm"), "key": told.get("key")})
     return Exit.OK
 
 
@@ -163,6 +162,11 @@ def _put_links(told: Json, output: Output) -> Exit:
                 f"    {cell(agent.get('agent'))}: weight {cell(agent.get('weight'))}, reputation "
                 f"{share(agent.get('reputation'))} -> {share(agent.get('local_reputation'))}"
             )
+    if any(row.get("known") == 0 for row in rows):
+        output.say(
+            "A realm of which nobody is known here lends nothing: it takes agents who are in both "
+            "realms under the same key."
+        )
     output.say("Trust is in average seats; age and what is left count cuts of this realm.")
     return Exit.OK
 

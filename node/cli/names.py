@@ -1,10 +1,11 @@
 """Agents by the names that people gave them, and lists that come in pages.
 
-The API speaks ids; people speak names. A name is looked up among the agents that the node knows.
-What is no name is handed on as it is, so an id or its first digits work too.
+The API speaks ids; people speak names. A name is looked up among those that the node knows.
+An id, a CID, or the first digits of an id work too.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from federation.records import Role
@@ -19,19 +20,48 @@ from node.keys.key_file import About, parse_file
 _PAGE: Final = 200
 _LEAST_DIGITS: Final = 6
 """Of an id's beginning that is looked up; the API asks for as many."""
+_FULL: Final = re.compile(r"[0-9a-fA-F]{64}|[bB][a-zA-Z2-7]{58}")
+"""An id or a CID: what looks like one is never a name."""
+_BEGINNING: Final = re.compile(rf"[0-9a-fA-F]{{{_LEAST_DIGITS},64}}")
 
 
 def agent_id(client: Client, said: str) -> str:
-    """Give the id of the agent of this name, or what was said; raises AMBIGUOUS for several."""
-    found = [row for row in agents_of(client) if row.get("name") == said]
+    """Give the id of the agent that is meant; raises AMBIGUOUS for several, NOT_FOUND for none."""
+    return said if _FULL.fullmatch(said) else chosen(agents_of(client), said, what="agent")
+
+
+def chosen(rows: Iterable[Told], said: str, *, what: str) -> str:
+    """Give the id of the only row, of `id` and `name`, that is called so; `what` names its kind.
+
+    Names are their owners' own words and prove nothing, so one may look like the id of somebody
+    else. A full id or CID is therefore always taken as one, and what is both a name and the
+    beginning of another's id is not guessed about. The beginning of an id that no row has is handed
+    on: whom no cut has admitted yet is in no list. Raises RequestError AMBIGUOUS and NOT_FOUND.
+    """
+    if _FULL.fullmatch(said):
+        return said
+    digits = said.lower() if _BEGINNING.fullmatch(said) else None
+    found = {
+        str(row.get("id")): None
+        for row in rows
+        if row.get("name") == said or (digits and str(row.get("id")).startswith(digits))
+    }
     if len(found) > 1:
         raise RequestError(
-            f"agent {said!r} not chosen",
-            why=f"{len(found)} agents have this name: {cell([row.get('id') for row in found])}",
-            fix="name it by its id",
+            f"{what} {said!r} not chosen",
+            why=f"{len(found)} are called so, by name or by their first digits: "
+            f"{cell(list(found))}",
+            fix="name it by its full id",
             code=NodeCode.AMBIGUOUS,
         )
-    return str(found[0].get("id")) if found else said
+    if not found and not digits:
+        raise RequestError(
+            f"{what} {said!r} not found",
+            why=f"no {what} has this name here, and it is no id",
+            fix="list who is here; who is new has a name here once a cut has admitted it",
+            code=NodeCode.NOT_FOUND,
+        )
+    return next(iter(found), said)
 
 
 def agents_of(client: Client) -> Iterator[Told]:

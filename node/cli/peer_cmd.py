@@ -9,6 +9,7 @@ from node.cli.artifact_cmd import REFUSED, say_done
 from node.cli.client import connect, node_options
 from node.cli.command import Command, between
 from node.cli.errors import Exit
+from node.cli.names import chosen
 from node.cli.output import Json, Output
 from node.cli.tables import Told, cell, moment, put_fields, put_table, row_of, rows_of
 
@@ -127,17 +128,16 @@ def _why(arguments: argparse.Namespace, output: Output) -> Exit:
 
 def find_peer(peers: list[Told], said: str) -> Told:
     """Find the peer of a name, an id or its beginning; raises NOT_FOUND and AMBIGUOUS."""
-    found = [
-        peer
-        for peer in peers
-        if peer.get("name") == said or str(peer.get("instance")).startswith(said.lower())
-    ]
-    if len(found) != 1:
+    # A ban must not hit who merely calls itself by another's id, so an id always is one.
+    rows: list[Told] = [{"id": one.get("instance"), "name": one.get("name")} for one in peers]
+    meant = chosen(rows, said, what="peer").lower()
+    found = [one for one in peers if one.get("instance") == meant]
+    if not found:
         raise RequestError(
-            f"peer {said!r} not found" if not found else f"peer {said!r} not chosen",
-            why="no peer has this name or id" if not found else f"{len(found)} peers are called so",
+            f"peer {said!r} not found",
+            why="no peer has this id",
             fix="`folkmoot peer list` shows them",
-            code=NodeCode.AMBIGUOUS if found else NodeCode.NOT_FOUND,
+            code=NodeCode.NOT_FOUND,
         )
     return found[0]
 

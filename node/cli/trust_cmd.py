@@ -26,8 +26,12 @@ def _show(arguments: argparse.Namespace, output: Output) -> Exit:
         told = client.get("v1", "agents", agent_id(client, arguments.agent), "trust")
     if output.quiet:
         output.put_json(told)
-        return Exit.OK
-    page = row_of(told)
+    else:
+        _tell(output, row_of(told))
+    return Exit.OK
+
+
+def _tell(output: Output, page: Told) -> None:
     for sentence in _list(page.get("why")):
         output.put(cell(sentence))
     output.put("")
@@ -37,7 +41,6 @@ def _show(arguments: argparse.Namespace, output: Output) -> Exit:
     _put_flows(output, page)
     _put_vouches(output, page)
     _put_evidence(output, page)
-    return Exit.OK
 
 
 def _put_terms(output: Output, page: Told) -> None:

@@ -3,8 +3,8 @@
 Two streams go out: one pushes packets and urgent records, one asks. The asking stream serves, in
 this order, blobs and records that the core wants now, what somebody here wants to know of the
 peer's world, then a comparison: when the core asks for one, after every reconnect, and every few
-seconds anyway. Several wishes for a comparison that begin together are one comparison. A link ends with the first failure of either stream; whoever
-knows the peer's address calls again.
+seconds anyway. Several wishes for a comparison that begin together are one comparison. A link ends
+with the first failure of either stream; whoever knows the peer's address calls again.
 """
 
 from collections import OrderedDict, deque
@@ -223,11 +223,15 @@ class Link:
 
     async def _serve_wishes(self, stream: Stream) -> None:
         self._wished = trio.Event()
-        while self._blobs or self._records or self._inquiries:
+        # Whoever asks while others are answered has the next turn, not this one: the core's own
+        # questions stand between, and must not wait for ever.
+        turns = len(self._inquiries)
+        while self._blobs or self._records or (turns and self._inquiries):
             if self._blobs:
                 name, _ = self._blobs.popitem(last=False)
                 await self._get_blob(stream, name)
             elif not self._records:
+                turns -= 1
                 await self._inquire(stream, self._inquiries.popleft())
             else:
                 names = tuple(self._records)[:MOST_WANTED]

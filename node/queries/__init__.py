@@ -24,6 +24,7 @@ a clock or looks into a sealed ballot: before `decide` is final here, no answer 
 `trust_evidence`  the evidence behind a reputation
 `trust_why`  the page in sentences
 `trust_graph`  who trusts whom
+`per_cut`    looks at all agents or judgements, kept until the next cut
 `charters`   the charter in force
 `differences` where a peer's world differs from ours, field by field
 `causes`     what can explain such a difference

@@ -4,12 +4,12 @@ What a link gives is shown agent by agent: how much its row still weighs after i
 agent's reputation would be with the prior that the link is worth, beside what it is.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
-from federation.core import AgentId, InstanceId, Micro, Ppm
+from federation.core import AgentId, InstanceId, Micro, Ppm, PublicKey
 from federation.protocol import LocalView, Policy, World
 from federation.protocol.local import charter_seeds, keys_here, local_reputation
 from federation.trust import EXPIRY, Link
@@ -142,13 +142,19 @@ def links_page(
     world: World, seen: LocalView, links: Collection[tuple[Link, LinkHead]]
 ) -> LinksPage:
     """Show every link with what it does here."""
+    keys = keys_here(world.state)
     return LinksPage(
-        cut=seen.cut, links=tuple(_link(world, seen, link, behind) for link, behind in links)
+        cut=seen.cut, links=tuple(_link(world, seen, keys, link, behind) for link, behind in links)
     )
 
 
-def _link(world: World, seen: LocalView, link: Link, behind: LinkHead) -> LinkRow:
-    keys = keys_here(world.state)
+def _link(
+    world: World,
+    seen: LocalView,
+    keys: Mapping[PublicKey, AgentId],
+    link: Link,
+    behind: LinkHead,
+) -> LinkRow:
     row = row_of(link, keys, seen.cut)
     age = link.age(seen.cut)
     return LinkRow(

@@ -5,20 +5,22 @@ vouches) are those of the last cut and count from the next tick on; what they pa
 the trust that their authors have now.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from federation.core import AgentId, Ppm
-from federation.protocol import World
+from federation.protocol import World, epochs
+from federation.protocol.local import charter_seeds
 from federation.protocol.progress import is_contained
-from federation.records import AgentUnvouch, AgentVouch, Kind, Record
+from federation.records import AgentVouch, Kind, Record
 from federation.trust.paths import Inflow, inflows, paths
 from node.base.errors import NodeCode, RequestError
 from node.queries import trust_caps
 from node.queries import trust_terms as terms
 from node.queries.names import Thing, Who, unknown, who
+from node.queries.per_cut import PerCut
 from node.queries.trust_evidence import EvidencePage, evidence_of
 from node.queries.trust_why import reasons
 
@@ -136,8 +138,9 @@ def trust(world: World, name: AgentId) -> TrustPage:
     rules = state.charter.trust
     given = {of: edge.vouch for of, edge in state.graph.out_of(name).items() if edge.vouch}
     received = {by: edge.vouch for by, edge in state.graph.into(name).items() if edge.vouch}
-    records = _records(world, name)
-    flows = inflows(state.graph, _held(world), rules, name, silent(world))
+    records = _vouches(world)
+    held, silent = _held(world), epochs.silent(state)
+    flows = inflows(state.graph, held, rules, name, silent)
     tick, used = agent.vouched
     page = TrustPage(
         tick=state.tick,
@@ -156,7 +159,7 @@ def trust(world: World, name: AgentId) -> TrustPage:
         evidence=evidence_of(world, name),
         inflows=tuple(_flow(world, name, one) for one in flows[:MOST_INFLOWS]),
         inflows_left_out=max(len(flows) - MOST_INFLOWS, 0),
-        paths=_paths(world, name),
+        paths=_paths(world, name, held, silent),
         ways=agent.ways,
         vouches_given=tuple(
             _vouch(world, name, of, weight, records) for of, weight in _heaviest(given)
@@ -187,16 +190,6 @@ def _no_agent(world: World, name: AgentId) -> RequestError:
     )
 
 
-def silent(world: World) -> frozenset[AgentId]:
-    """List the agents that pass nothing on: revoked or forked."""
-    identities = world.state.identities
-    return frozenset(
-        name
-        for name in world.state.agents
-        if identities[name].keys.revoked or identities[name].forked_in is not None
-    )
-
-
 def _held(world: World) -> Mapping[AgentId, int]:
     return {name: one.trust for name, one in world.state.agents.items()}
 
@@ -216,19 +209,12 @@ def _flow(world: World, name: AgentId, one: Inflow) -> InflowPage:
     )
 
 
-def _paths(world: World, name: AgentId) -> tuple[PathPage, ...]:
+def _paths(
+    world: World, name: AgentId, held: Mapping[AgentId, int], silent: Collection[AgentId]
+) -> tuple[PathPage, ...]:
     state = world.state
-    genesis = state.charter.genesis
-    seeds = genesis.seeds or tuple(founder.agent for founder in genesis.founders)
-    found = paths(
-        state.graph,
-        _held(world),
-        state.charter.trust,
-        name,
-        seeds,
-        silent(world),
-        most=MOST_PATHS,
-    )
+    seeds = charter_seeds(state.charter)
+    found = paths(state.graph, held, state.charter.trust, name, seeds, silent, most=MOST_PATHS)
     return tuple(
         PathPage(
             agents=tuple(who(world, one) for one in path.agents),
@@ -243,34 +229,25 @@ def _heaviest(vouches: Mapping[AgentId, int]) -> Sequence[tuple[AgentId, int]]:
     return by_weight[:MOST_VOUCHES]
 
 
-def _records(world: World, name: AgentId) -> Mapping[tuple[AgentId, AgentId], Record]:
-    """Find the records of the vouches that stand, by and for an agent: the latest of each pair."""
-    return latest_vouches(
-        world,
-        (
-            record
-            for record in world.log.by_kind(Kind.AGENT_VOUCH)
-            if isinstance(record.body, AgentVouch)
-            and name in {record.author, record.body.agent}
-            and is_contained(world, record)
-        ),
-    )
-
-
-def latest_vouches(
-    world: World, records: Iterable[Record]
-) -> dict[tuple[AgentId, AgentId], Record]:
-    """Give of each pair of agents the latest of these vouches that a cut has not refused."""
+def _latest_vouches(world: World) -> dict[tuple[AgentId, AgentId], Record]:
+    """Find of each pair of agents the record of its latest vouch that a cut holds and counts."""
     latest: dict[tuple[AgentId, AgentId], Record] = {}
-    for record in records:
+    for record in world.log.by_kind(Kind.AGENT_VOUCH):
         body = record.body
-        if not isinstance(body, AgentVouch | AgentUnvouch) or record.id in world.state.refused:
+        if (
+            not isinstance(body, AgentVouch)
+            or record.id in world.state.refused
+            or not is_contained(world, record)
+        ):
             continue
         pair = record.author, body.agent
         known = latest.get(pair)
         if known is None or known.seq < record.seq:
             latest[pair] = record
     return latest
+
+
+_vouches: Final = PerCut(_latest_vouches)
 
 
 def _vouch(

@@ -4,7 +4,9 @@ The count is that of a vote in which every reviewer of now takes part; a real on
 leaves out the author's own operator, so its shares differ.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -16,6 +18,7 @@ from federation.protocol import World
 from federation.review import AgentView
 from federation.trust import as_heaviest, cap, effective_share
 from node.queries.names import Who, who
+from node.queries.per_cut import PerCut
 from node.queries.trust_terms import called, percent
 
 
@@ -72,30 +75,87 @@ class CountedWeight(msgspec.Struct, frozen=True, kw_only=True):
     """The caps from inside out; none for an agent that is no reviewer."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stage:
+    """One cap, as it acts on all reviewers."""
+
+    grouping: Grouping
+    """What the cap bounds together."""
+    groups: Mapping[AgentId, bytes]
+    """The group of each reviewer."""
+    reviewers: Mapping[bytes, int]
+    """How many each group has."""
+    held: Mapping[bytes, Weight]
+    """What each group weighs before the cap."""
+    kept: Mapping[bytes, Weight]
+    """What it weighs after it."""
+    weighing: int
+    """Groups that hold any weight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Count:
+    """A vote by all reviewers."""
+
+    stages: tuple[_Stage, ...]
+    """The caps, from inside out."""
+    weights: Mapping[AgentId, Weight]
+    """What each reviewer weighs after all caps."""
+
+
 def counted_of(world: World, name: AgentId) -> CountedWeight:
     """Tell what an agent's ballot would count in a vote by all reviewers now."""
+    count = _counts(world)
+    weights = count.weights
+    if name not in weights:
+        return CountedWeight(weight=0, share=0, reviewers=len(weights), caps=())
+    return CountedWeight(
+        weight=weights[name],
+        share=_ppm(weights[name], sum(weights.values())),
+        reviewers=len(weights),
+        caps=tuple(_share(world, stage, name) for stage in count.stages),
+    )
+
+
+def _count(world: World) -> _Count:
+    """Count a vote by all reviewers; time grows with them."""
     state = world.state
-    reviewers = {one: view for one, view in state.views.items() if view.reviewer}
-    view = reviewers.get(name)
-    if view is None:
-        return CountedWeight(weight=0, share=0, reviewers=len(reviewers), caps=())
-    trust = state.charter.trust
+    reviewers = {
+        one: view for one, view in state.views.items() if view.reviewer and not view.barred
+    }
     own = weights = {one: seen.weight for one, seen in reviewers.items()}
-    caps = []
+    stages = []
     for grouping in Grouping:
         groups = {one: _group(seen, grouping) for one, seen in reviewers.items()}
         if grouping in _ONE_VOICE:
             after = as_heaviest(weights, groups, own=own)
         else:
-            after = cap(weights, groups, _rule(trust, grouping))
-        caps.append(_share(world, grouping, groups, name, (weights, after)))
+            after = cap(weights, groups, _rule(state.charter.trust, grouping))
+        held = _summed(weights, groups)
+        stages.append(
+            _Stage(
+                grouping=grouping,
+                groups=groups,
+                reviewers=Counter(groups.values()),
+                held=held,
+                kept=_summed(after, groups),
+                weighing=sum(1 for weight in held.values() if weight),
+            )
+        )
         weights = after
-    return CountedWeight(
-        weight=weights[name],
-        share=_ppm(weights[name], sum(weights.values())),
-        reviewers=len(reviewers),
-        caps=tuple(caps),
-    )
+    return _Count(stages=tuple(stages), weights=weights)
+
+
+_counts: Final = PerCut(_count)
+
+
+def _summed(
+    weights: Mapping[AgentId, Weight], groups: Mapping[AgentId, bytes]
+) -> Mapping[bytes, Weight]:
+    sums: Counter[bytes] = Counter()
+    for one, weight in weights.items():
+        sums[groups[one]] += weight
+    return sums
 
 
 def _rule(trust: Trust, grouping: Grouping) -> Ppm:
@@ -115,50 +175,39 @@ def _group(view: AgentView, grouping: Grouping) -> bytes:
             return view.instance
 
 
-def _share(
-    world: World,
-    grouping: Grouping,
-    groups: Mapping[AgentId, bytes],
-    name: AgentId,
-    weights: tuple[Mapping[AgentId, Weight], Mapping[AgentId, Weight]],
-) -> GroupShare:
-    """Show one cap; `weights` are those before it and after it."""
-    before, after = weights
-    trust = world.state.charter.trust
-    group = groups[name]
-    members = [one for one in groups if groups[one] == group]
-    held, kept = (sum(stage[one] for one in members) for stage in weights)
-    was, now = _ppm(held, sum(before.values())), _ppm(kept, sum(after.values()))
+def _share(world: World, stage: _Stage, name: AgentId) -> GroupShare:
+    """Show what one cap does to an agent's group."""
+    grouping, group = stage.grouping, stage.groups[name]
+    count, held, kept = stage.reviewers[group], stage.held[group], stage.kept[group]
+    was, now = _ppm(held, sum(stage.held.values())), _ppm(kept, sum(stage.kept.values()))
     if grouping in _ONE_VOICE:
         rule, most = 0, now
     else:
-        rule = _rule(trust, grouping)
-        counted = {groups[one] for one, weight in before.items() if weight}
-        most = effective_share(rule, len(counted))
+        rule = _rule(world.state.charter.trust, grouping)
+        most = effective_share(rule, stage.weighing)
     named = who(world, group) if grouping is not Grouping.MODEL and group != name else None
     return GroupShare(
         grouping=grouping,
         group=named,
-        reviewers=len(members),
+        reviewers=count,
         before=was,
         after=now,
         cap=most,
         raised=bool(rule) and most > rule,
         bounds=kept < held,
-        why=_says(grouping, named, members, (was, now, most, rule), bounds=kept < held),
+        why=_says(grouping, named, count, (was, now, most, rule), bounds=kept < held),
     )
 
 
 def _says(
     grouping: Grouping,
     group: Who | None,
-    members: Sequence[AgentId],
+    count: int,
     shares: tuple[Ppm, Ppm, Ppm, Ppm],
     *,
     bounds: bool,
 ) -> str:
     was, now, most, rule = shares
-    count = len(members)
     if grouping in _ONE_VOICE:
         sign = {
             Grouping.MODEL: "declares its model weights",

@@ -1,14 +1,17 @@
 """The graph of trust for a picture: the most trusted agents, and who of them judged whom."""
 
+from dataclasses import dataclass
 from heapq import nlargest
-from itertools import islice
 from typing import Final
 
 import msgspec
 
-from federation.core import Ppm, Weight
+from federation.core import AgentId, Ppm, Weight
 from federation.protocol import World
+from federation.protocol.state import Agent
+from federation.trust import Edge
 from node.queries.names import Who, who
+from node.queries.per_cut import PerCut
 from node.queries.trust_terms import seats
 
 MOST_AGENTS: Final = 500
@@ -68,20 +71,23 @@ class TrustGraph(msgspec.Struct, frozen=True, kw_only=True):
     """Lighter judgements between the agents shown that are not shown."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Picked:
+    """What of the graph is shown."""
+
+    agents: tuple[Agent, ...]
+    """The most trusted first."""
+    edges: tuple[tuple[int, AgentId, AgentId, Edge], ...]
+    """Of each: its weight, negative; who judged; who was judged; what was judged."""
+    more_edges: int
+    """Lighter edges between these agents."""
+
+
 def graph(world: World) -> TrustGraph:
-    """Show who trusts whom; time grows with all agents and with the judgements of those shown."""
+    """Show who trusts whom; the first to ask after a cut waits for a look at all of it."""
     state = world.state
     rules = state.charter.trust
-    # Of equal trust the older agents come first: that order never changes.
-    most = nlargest(MOST_AGENTS, state.agents.values(), key=lambda agent: agent.trust)
-    shown = {agent.agent for agent in most}
-    edges = [
-        (edge.weight(rules.approval), by, of, edge)
-        for by in sorted(shown)
-        for of, edge in state.graph.out_of(by).items()
-        if of in shown
-    ]
-    edges.sort(key=lambda row: (-row[0], row[1], row[2]))
+    picked = _picked(world)
     return TrustGraph(
         realm=state.charter.name,
         tick=state.tick,
@@ -96,14 +102,44 @@ def graph(world: World) -> TrustGraph:
                 trust=seats(rules, agent.trust),
                 founder=agent.founder is not None,
             )
-            for agent in most
+            for agent in picked.agents
         ),
-        agents_left_out=len(state.agents) - len(most),
+        agents_left_out=len(state.agents) - len(picked.agents),
         edges=tuple(
             GraphEdge(
-                by=by.hex(), of=of.hex(), approvals=edge.approvals, vouch=edge.vouch, weight=weight
+                by=by.hex(), of=of.hex(), approvals=edge.approvals, vouch=edge.vouch, weight=-weight
             )
-            for weight, by, of, edge in islice(edges, MOST_EDGES)
+            for weight, by, of, edge in picked.edges
         ),
-        edges_left_out=max(len(edges) - MOST_EDGES, 0),
+        edges_left_out=picked.more_edges,
     )
+
+
+def _pick(world: World) -> _Picked:
+    """Choose what is shown; time grows with all agents and with the judgements of those shown."""
+    state = world.state
+    approval = state.charter.trust.approval
+    # Of equal trust the older agents come first: that order never changes.
+    most = nlargest(MOST_AGENTS, state.agents.values(), key=lambda agent: agent.trust)
+    shown = {agent.agent for agent in most}
+    count, lightest = 0, 0
+    heaviest: list[tuple[int, AgentId, AgentId, Edge]] = []
+    for by in shown:
+        between = [(of, edge) for of, edge in state.graph.out_of(by).items() if of in shown]
+        count += len(between)
+        # No two rows have the same pair, so edges themselves are never compared.
+        heaviest += [
+            (-weight, by, of, edge)
+            for of, edge in between
+            if (weight := edge.weight(approval)) >= lightest
+        ]
+        if len(heaviest) > 2 * MOST_EDGES:
+            # Not all at once: in a dense graph they are a quarter of a million.
+            heaviest.sort()
+            del heaviest[MOST_EDGES:]
+            lightest = -heaviest[-1][0]
+    edges = tuple(sorted(heaviest)[:MOST_EDGES])
+    return _Picked(agents=tuple(most), edges=edges, more_edges=count - len(edges))
+
+
+_picked: Final = PerCut(_pick)

@@ -12,6 +12,7 @@ import msgspec
 
 from federation.charter import Trust
 from federation.core import MILLION, Ppm, Weight
+from federation.protocol.local import charter_seeds
 from federation.protocol.state import Agent, State
 from federation.trust import Requirement, badges_of, has_ticket, requirements
 from federation.trust.eigentrust import M, ticket_price, trust_ref
@@ -158,25 +159,24 @@ def percent(share: Ppm) -> str:
 
 def score_of(state: State, agent: Agent) -> Score:
     """Tell how much trust an agent holds."""
-    genesis = state.charter.genesis
-    seeds = genesis.seeds or tuple(founder.agent for founder in genesis.founders)
     return Score(
         seats=seats(state.charter.trust, agent.trust),
         share=agent.trust * MILLION // M,
         of_seats=state.charter.trust.seats,
-        seed=agent.agent in seeds,
+        seed=agent.agent in charter_seeds(state.charter),
     )
 
 
 def ticket_of(trust: Trust, t: int) -> Ticket:
     """Tell whether trust of `t` (of M) is a ticket."""
     has = has_ticket(trust, t)
-    # Rounded up both: the price divides no seat evenly, and a little that is missing is something.
-    lack = max(ticket_price(trust), 1) - t
+    # The price itself is rounded up by less than anybody sees; of what is missing a little is left.
+    price, whole = ticket_price(trust), trust_ref(trust)
+    lack = max(price, 1) - t
     return Ticket(
         has=has,
-        needs=-(-ticket_price(trust) * MILLION // trust_ref(trust)),
-        missing=0 if has else -(-lack * MILLION // trust_ref(trust)),
+        needs=price * MILLION // whole,
+        missing=0 if has else max(lack * MILLION // whole, 1),
     )
 
 

@@ -42,6 +42,10 @@ def _barred(page: "TrustPage") -> Iterator[str]:
 def _score(page: "TrustPage") -> Iterator[str]:
     score = page.score
     if not score.seats and not score.share:
+        if any(one.flow for one in page.inflows):
+            # Who judged it is known from the cut on; the trust itself moves at ticks only.
+            yield "It holds no trust yet: what is passed to it now arrives at the next tick."
+            return
         yield (
             "It holds no trust: nobody who holds some has approved its standing work or vouched "
             "for it, or not before the last tick."
@@ -72,11 +76,12 @@ def _flows(page: "TrustPage") -> Iterator[str]:
 
 def _ticket(page: "TrustPage") -> Iterator[str]:
     ticket = page.ticket
-    costs = f"a ticket costs {decimal(ticket.needs)} seats"
     if ticket.has:
-        yield f"It has a ticket: {costs}."
-    else:
-        yield f"It has no ticket: {costs}, and {decimal(ticket.missing, places=6)} are missing."
+        yield f"It has a ticket: a ticket costs {decimal(ticket.needs)} seats."
+        return
+    # All places in both: nobody lacks more than the price.
+    needs, missing = decimal(ticket.needs, places=6), decimal(ticket.missing, places=6)
+    yield f"It has no ticket: a ticket costs {needs} seats, and {missing} are missing."
 
 
 def _tier(page: "TrustPage") -> Iterator[str]:
@@ -94,6 +99,8 @@ def _tier(page: "TrustPage") -> Iterator[str]:
         verb = "To earn" if not above.held else "To earn by itself what the charter gives it,"
         what = f"{verb} tier {above.tier}" if not above.held else f"{verb} tier {above.tier},"
         yield f"{what} it lacks {_joined(list(_lacks(above)))}."
+        if any(one.condition is Condition.INTERACTIONS and not one.met for one in above.needs):
+            yield "Interactions are outcomes: of its ballots, practice ballots too, and of its own work."
 
 
 def _lacks(row: TierRow) -> Iterator[str]:
@@ -107,13 +114,18 @@ def _lack(need: TierNeed) -> str:
         case Condition.TICKET:
             return "a ticket"
         case Condition.INTERACTIONS:
-            return f"{need.needs - need.shows} interactions ({need.shows} of {need.needs})"
+            return f"{_counted(need, 'interaction')} ({need.shows} of {need.needs})"
         case Condition.REPUTATION:
             return f"reputation ({decimal(need.shows)} of {decimal(need.needs)})"
         case Condition.AGE:
-            return f"{need.needs - need.shows} ticks of age ({need.shows} of {need.needs})"
+            return f"{_counted(need, 'tick')} of age ({need.shows} of {need.needs})"
         case Condition.WAYS:
             return f"trust through other operators ({need.shows} of {need.needs})"
+
+
+def _counted(need: TierNeed, what: str) -> str:
+    lack = need.needs - need.shows
+    return f"1 {what}" if lack == 1 else f"{lack} {what}s"
 
 
 def _reputation(page: "TrustPage") -> Iterator[str]:
@@ -138,10 +150,12 @@ def _weight(page: "TrustPage") -> Iterator[str]:
     if not counted.caps:
         if page.revoked:
             why = "it is revoked"
+        elif page.forked:
+            why = "its chain is forked"
         elif not page.weight.weight:
             why = "it has no ticket"
         else:
-            why = "only tier 1 and above review"
+            why = "only tier 1 and above review, the others practise"
         yield f"Its ballots decide nothing now: {why}."
         return
     for one in counted.caps:

@@ -17,7 +17,7 @@ from federation.protocol import World, custody
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins
 from federation.protocol.custody import Keyring
-from federation.records import ArtifactText, Record
+from federation.records import AgentVouch, ArtifactText, Record
 from federation.simulation.network.agents import Agreeable, Policy, SimAgent
 from federation.simulation.network.clock import LocalClock
 from federation.simulation.network.community import Community
@@ -249,6 +249,20 @@ class SimNetwork:
             salt=agent.lots.bytes32()[:16],
             now=node.local(),
         )
+        self.submit(agent.instance, record)
+        return record
+
+    def vouch(self, index: int, other: int, weight: int) -> Record | None:
+        """Let an agent vouch for another now; None if its instance is down.
+
+        Raises RefusedError if the door refuses.
+        """
+        agent = self.agents[index]
+        node = self.nodes[agent.instance]
+        if node.world is None:
+            return None
+        body = AgentVouch(agent=self.agents[other].agent, weight=weight, reason="knows its work")
+        record = custody.author(node.world, agent.keyring, body, now=node.local())
         self.submit(agent.instance, record)
         return record
 

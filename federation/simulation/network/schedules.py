@@ -306,6 +306,7 @@ def build(scenario: Scenario, *, keeps_lines: bool = False) -> SimNetwork:
         network.at(when, lambda who=who, by=by: network.node(who).jump_clock(by))  # type: ignore[misc]
     for when, who in scenario.proposals:
         network.at(when, lambda who=who: _propose(network, who))  # type: ignore[misc]
+        network.at(when, lambda who=who: _vouch(network, who))  # type: ignore[misc]
     return network
 
 
@@ -313,6 +314,13 @@ def _propose(network: SimNetwork, who: int) -> None:
     """Propose, and try again while the agent's instance is down."""
     if network.propose(who) is None:
         network.timeline.after(100, lambda: _propose(network, who))
+
+
+def _vouch(network: SimNetwork, who: int) -> None:
+    """Vouch for whom comes next, so that a tick has trust to reckon; not while the instance is down."""
+    other = (who + 1) % len(network.agents)
+    if other != who:
+        network.vouch(who, other, 100 + who)
 
 
 def _censor(scenario: Scenario) -> Callable[[Sent], bool] | None:

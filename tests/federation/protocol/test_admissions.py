@@ -2,7 +2,7 @@
 
 from federation.core import Code
 from federation.records import AgentAdmit, AgentDeclare, Custody, Delegate, Role
-from federation.trust import M
+from federation.trust import M, model_of
 from tests.federation.protocol.acts import next_cut, refused
 from tests.federation.protocol.town import Town
 
@@ -44,7 +44,7 @@ def test_who_declares_the_same_weights_is_one_model() -> None:
     next_cut(town)
     views = town.world().state.views
 
-    assert views[town.agent(0)].model == views[town.agent(1)].model == bytes(32)
+    assert views[town.agent(0)].model == views[town.agent(1)].model == model_of(b"", bytes(32))
     assert views[town.agent(2)].model == town.agent(2)
 
 

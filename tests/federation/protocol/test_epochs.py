@@ -1,15 +1,17 @@
 """What moves at a tick, and that nothing of it moves between ticks."""
 
+from dataclasses import replace as alter
+
 from msgspec.structs import replace
 
 from federation.certificates import Phase
 from federation.charter import preset
-from federation.protocol import World
+from federation.protocol import World, begin, epochs
 from federation.records import AgentDeclare, AgentSubscribe, Role
 from federation.review import AgentView
-from federation.trust import EvidenceKind
-from tests.federation.protocol.acts import EPOCH, next_tick
-from tests.federation.protocol.town import Town
+from federation.trust import EvidenceKind, Problem, reckon
+from tests.federation.protocol.acts import EPOCH, fork, next_cut, next_tick
+from tests.federation.protocol.town import Town, founding, verify
 
 
 def view(world: World, agent: bytes) -> AgentView:
@@ -41,6 +43,15 @@ def test_a_newcomer_starts_with_nothing() -> None:
     assert (agent.tier, agent.weight, agent.r) == (0, 0, 500_000)
     assert not view(town.world(), newcomer.id).reviewer
     assert not view(town.world(), newcomer.id).revoked
+
+
+def test_a_forked_founder_is_no_reviewer() -> None:
+    town = Town.of(1, 5)
+    fork(town, 1)
+    next_cut(town)
+    seen = view(town.world(), town.agent(1))
+
+    assert (seen.forked, seen.reviewer, seen.tier) == (True, False, 2)
 
 
 def test_evidence_counts_at_the_tick_after_the_cut_that_ends_the_round() -> None:
@@ -132,6 +143,52 @@ def test_the_weights_of_a_round_are_those_of_its_opening_cut() -> None:
     light = {town.agent(2): 350_000, town.agent(5): 350_000}
     assert weights == heavy | light
     assert (verdict.numerator, verdict.denominator) == (700_000, 1_400_000)
+
+
+def test_ways_are_other_operators_whose_agents_hold_tickets() -> None:
+    realm = founding(3, 6)
+    ann, ben, cat, dan, eve, fay = realm.agents
+    genesis = replace(realm.charter.genesis, seeds=(ann,))
+    state = begin(replace(realm.charter, genesis=genesis), realm.records, verify=verify).state
+    for by, agent in ((ann, ben), (ann, fay), (ben, cat), (fay, cat), (dan, cat), (eve, cat)):
+        state.graph.vouch(by, agent, 255)
+    reckoned = epochs.reckoning(state, reckon)
+    assert isinstance(reckoned, epochs.Reckoning)
+    epochs.tick(state, reckoned)
+
+    # Of who vouches for Cat only Ben counts: Fay is of Cat's own operator, Dan and Eve hold nothing.
+    operators = [state.agents[name].operator for name in realm.agents]
+    assert operators[2] == operators[5] != operators[1] == operators[4]
+    assert [state.agents[name].ways for name in realm.agents] == [0, 1, 1, 0, 0, 1]
+    assert (state.agents[dan].trust, state.agents[eve].trust) == (0, 0)
+
+
+def test_trust_is_reckoned_anew_only_if_what_it_depends_on_has_changed() -> None:
+    state = begin(founding(1, 4).charter, founding(1, 4).records, verify=verify).state
+    ann, ben, *_ = state.agents
+    asked = []
+
+    def solve(problem: Problem) -> bytes:
+        asked.append(problem)
+        return reckon(problem)
+
+    def again() -> int:
+        reckoned = epochs.reckoning(state, solve)
+        assert isinstance(reckoned, epochs.Reckoning)
+        epochs.tick(state, reckoned)
+        return len(asked)
+
+    assert [again(), again()] == [1, 1]
+    state.graph.vouch(ann, ben, 1)
+    assert [again(), again()] == [2, 2]
+    held = state.agents[ben].trust
+    state.identities[ann] = alter(state.identities[ann], forked_in=0)
+    assert [again(), again()] == [3, 3]
+    assert state.agents[ben].trust < held
+    # A node that came back from a snapshot does not know what was asked, and finds the same.
+    before, state.reckoned = dict(state.agents), None
+    assert again() == 4
+    assert state.agents == before
 
 
 def test_cut_members_sign_with_the_keys_of_the_last_tick() -> None:

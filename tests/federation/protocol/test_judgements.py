@@ -1,18 +1,26 @@
 """Acts of judgement: which approvals and vouches make edges, when they count, and what is refused."""
 
+import functools
+from random import Random
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from federation.certificates import Phase
 from federation.charter import preset
 from federation.core import Code, RefusedError
-from federation.protocol import World, custody, judgements
+from federation.protocol import World, custody, judgements, rebuild
 from federation.protocol.invariants import broken
+from federation.protocol.progress import is_contained
 from federation.records import AgentUnvouch, AgentVouch, Body, Record, Role
 from federation.trust import Edge, M, ticket_price, trust_ref
 from tests.builders import Chain, named
 from tests.federation.protocol.acts import fork, next_cut, next_tick, refused
-from tests.federation.protocol.town import Town
+from tests.federation.protocol.alike import edges
+from tests.federation.protocol.town import Town, verify
+from tests.federation.protocol.trial import Trial, records_of
 
 
 def vouch(town: Town, index: int, agent: bytes, weight: int = 255) -> Record:
@@ -238,6 +246,124 @@ def test_a_forked_or_revoked_agent_vouches_for_nobody() -> None:
     assert judgements.refusal(world.state, late, body) is Code.REVOKED
     stranger = town.stranger(Role.AGENT).say(body)
     assert judgements.refusal(world.state, stranger, body) is Code.NOT_ADMITTED
+
+
+def test_a_vouch_counts_in_the_cut_that_admits_whom_it_names() -> None:
+    town = Town.of(1, 5)
+    pen = town.stranger(Role.AGENT)
+    record = town.sign(1, AgentVouch(agent=pen.id, weight=9, reason=""))
+    town.arrive(town.world(), record)
+    assert not town.world().triggers
+    town.admit(pen)
+    next_cut(town)
+
+    assert refused(town.world(), record) is None
+    assert edge(town.world(), town.agent(1), pen.id).vouch == 9
+
+
+def in_the_cut_of_a_tick(town: Town, by: int) -> Record:
+    """Let a founder vouch for a stranger, which calls no cut, and the next tick admit it."""
+    pen, tick = town.stranger(Role.AGENT), town.world().state.tick
+    record = town.sign(by, AgentVouch(agent=pen.id, weight=255, reason=""))
+    town.arrive(town.world(), record)
+    town.admit(pen)
+    next_cut(town)
+    assert town.world().state.tick == tick + 1
+    assert is_contained(town.world(), record)
+    return record
+
+
+def test_what_only_the_cut_of_a_tick_contains_counts_an_epoch_later() -> None:
+    town = Town.of(1, 5)
+    body = in_the_cut_of_a_tick(town, 1).body
+    assert isinstance(body, AgentVouch)
+    world = town.world()
+
+    assert edge(world, town.agent(1), body.agent).vouch == 255
+    assert world.state.agents[body.agent].trust == 0
+    # It is one of the epoch that begins.
+    assert world.state.agents[town.agent(1)].vouched == (1, 1)
+    next_tick(town)
+    assert world.state.agents[body.agent].trust > 0
+
+
+def test_a_vouch_in_the_cut_of_a_tick_is_judged_by_the_tiers_of_that_tick() -> None:
+    town = Town.of(1, 6, trust=replace(preset("test").trust, founder_interactions=3))
+    for number in range(3):
+        town.vote(town.propose(0, title=f"Claim {number}"), {1: 1, 2: 1, 3: 1, 5: -1})
+    doubtful = town.agent(5)
+    assert town.world().state.agents[doubtful].tier == 2
+    record = in_the_cut_of_a_tick(town, 5)
+
+    assert town.world().state.agents[doubtful].tier == 0
+    assert refused(town.world(), record) is Code.NOT_ELIGIBLE
+    assert not town.world().state.graph.out_of(doubtful)
+
+
+def test_a_seed_that_revokes_keeps_its_part_and_a_recovery_passes_it_on_again() -> None:
+    town = Town.of(1, 5)
+    owner, world = town.pen(Role.AGENT, 1), town.world()
+    pen = newcomer(town)
+    town.arrive(world, owner.say(AgentVouch(agent=pen.id, weight=255, reason="")))
+    next_tick(town, 2)
+    flowing = world.state.agents[pen.id].trust
+    town.arrive(world, owner.revoke(reason="a thief's"))
+    next_tick(town, 2)
+    assert (world.state.agents[pen.id].trust, world.state.agents[pen.id].ways) == (0, 0)
+    assert world.state.agents[owner.id].trust >= M // 5
+    town.arrive(world, owner.recover())
+    next_tick(town, 2)
+
+    assert world.state.agents[pen.id].trust == flowing > 0
+
+
+@functools.cache
+def busy() -> Trial:
+    """Let founders vouch, take back and judge over some epochs; one revokes, one forks."""
+    town = Trial.of(3, 6, operators=6)
+    for by, agent, weight in ((1, 2, 255), (2, 3, 7), (4, 1, 30), (1, 5, 9), (3, 4, 100)):
+        vouch(town, by, town.agent(agent), weight)
+    next_cut(town)
+    town.vote(town.propose(0), {1: 1, 2: 1, 4: 1, 5: -1})
+    unvouch(town, 1, town.agent(5))
+    town.arrive(town.home(2), town.pen(Role.AGENT, 2).revoke(reason="lost"))
+    fork(town, 3)
+    next_tick(town)
+    vouch(town, 1, town.agent(5), 200)
+    next_cut(town)
+    next_tick(town, 2)
+    # Until the certificate of the last cut is a record too.
+    town.rest(2_000)
+    agents = town.world().state.agents.values()
+    assert len({agent.trust for agent in agents}) > 3
+    return town
+
+
+@settings(max_examples=6)
+@given(order=st.randoms(use_true_random=False))
+def test_judgements_in_any_order_give_the_same_trust(order: Random) -> None:
+    town = busy()
+    world = town.world()
+    records = list(records_of(world))
+    order.shuffle(records)
+    blobs = town.durable(0).blobs
+    found = rebuild(town.founding.charter, town.founding.records, records, blobs, verify=verify)
+
+    assert (found.state.cut, found.digest) == (world.state.cut, world.digest)
+    assert found.state.agents == world.state.agents
+    assert edges(found) == edges(world)
+
+
+def test_the_door_tells_a_newcomer_what_it_lacks() -> None:
+    town = Town.of(1, 5)
+    pen = newcomer(town)
+    ring = custody.Keyring(agent=pen.id, keys=(pen.signer,))
+    body = AgentVouch(agent=town.agent(2), weight=1, reason="")
+    with pytest.raises(RefusedError) as error:
+        custody.author(town.world(), ring, body, now=town.now)
+
+    assert error.value.code is Code.NOT_ELIGIBLE
+    assert "tier 1" in error.value.fix
 
 
 def test_a_scope_without_vouches_is_enforced() -> None:

@@ -1,5 +1,6 @@
 """The certified world brought back from its rows: complete, and checked against the log."""
 
+import copy
 import functools
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,10 +14,11 @@ from federation.protocol.certified import Rows, rows_of
 from federation.protocol.revival import world_of
 from federation.protocol.rows import world_digest
 from federation.protocol.state import Era
-from federation.records import Kind
+from federation.records import AgentVouch, Kind
 from federation.replication import Log
+from federation.trust import Audited, Checked, EvidenceKind, Ledger, Withdrawal
 from tests.builders import named
-from tests.federation.protocol.acts import propose
+from tests.federation.protocol.acts import next_cut, propose
 from tests.federation.protocol.town import Town, verify
 from tests.federation.protocol.trial import Trial
 
@@ -66,6 +68,30 @@ def test_the_world_comes_back_as_it_was() -> None:
     for one in again.identities.values():
         assert one.keys is world.log.entry(one.head).keys  # type: ignore[union-attr]
     assert state.pending or any(one.closed for one in world.rounds.values())
+
+
+def test_what_no_row_of_the_digest_tells_comes_back_too() -> None:
+    town = Town.of(1, 5)
+    for index, weight in ((2, 7), (3, 255)):
+        body = AgentVouch(agent=town.agent(index), weight=weight, reason="")
+        town.arrive(town.world(), town.sign(1, body))
+    next_cut(town)
+    world = town.world()
+    state = copy.copy(world.state)
+    state.ledger, state.audits = Ledger(world.charter.trust), Audited(world.charter.trust)
+    taken_back = Withdrawal(cause=named("round"), kind=EvidenceKind.VOTE, subject=town.agent(1))
+    state.ledger.withdraw([taken_back])
+    for right in (True, True, False):
+        state.audits.observe(town.agent(1), right)
+    rows = rows_of(state, world.rounds, world.certificates.contained)
+    again = world_of(rows, charter=world.charter, log=world.log).state
+
+    assert [(by, whom, w) for by, whom, w in again.graph.vouches()] == sorted(
+        (town.agent(1), town.agent(index), weight) for index, weight in ((2, 7), (3, 255))
+    )
+    assert again.agents[town.agent(1)].vouched == (0, 2)
+    assert again.ledger.withdrawn() == (taken_back,)
+    assert tuple(again.audits.rows()) == (Checked(agent=town.agent(1), right=2, audits=3),)
 
 
 def test_rounds_come_back_as_far_as_the_cut_has_brought_them() -> None:
@@ -126,6 +152,12 @@ def with_other_reputation(rows: Rows) -> Rows:
     return with_fields(rows, agents=agents)
 
 
+def with_audits(*, right: int, audits: int) -> Callable[[Rows], Rows]:
+    return lambda rows: with_fields(
+        rows, audits=(Checked(agent=rows.agents[0].agent, right=right, audits=audits),)
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -155,6 +187,15 @@ def with_other_reputation(rows: Rows) -> Rows:
         (lambda rows: with_fields(rows, pending=(named("nothing"),)), "counts a round"),
         (lambda rows: with_fields(rows, pending=(rows.rounds[-1].round,)), "counts a round"),
         (without_verdict, "knows of no verdict"),
+        (lambda rows: with_fields(rows, identities=()), "an agent without an identity"),
+        (with_audits(right=2, audits=1), "more right votes than audits"),
+        (with_audits(right=-1, audits=1), "more right votes than audits"),
+        (
+            lambda rows: with_fields(
+                rows, vouches=((rows.agents[0].agent, rows.agents[1].agent, 1),)
+            ),
+            "world digest",
+        ),
         (with_other_reputation, "world digest"),
         (lambda rows: with_fields(rows, world=named("another")), "world digest"),
     ],

@@ -32,7 +32,7 @@ def from_scratch(world: World) -> Digest:
         identities=reversed(list(state.identities)),
         rounds=reversed(list(state.decided)),
         artifacts=reversed(list(state.artifacts)),
-        agents=True,
+        agents=reversed(list(state.agents)),
     )
     fresh, state.tables = rows.world_digest(state), kept
     return fresh

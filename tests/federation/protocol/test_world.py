@@ -8,9 +8,11 @@ import pytest
 
 from federation.certificates import CutSlot, Phase, RoundSlot
 from federation.charter import Charter
-from federation.core import ParameterError
-from federation.protocol import begin
+from federation.core import AgentId, ParameterError
+from federation.protocol import Founding, begin
+from federation.protocol.invariants import broken
 from federation.records import Delegate, Kind, OperatorAdmit, Record, Role
+from federation.trust import M
 from tests.builders import Chain, Identity, named
 from tests.federation.protocol.acts import next_tick
 from tests.federation.protocol.town import Town, founding, keys, verify
@@ -80,6 +82,30 @@ def test_every_founder_must_be_admitted_by_the_genesis_records() -> None:
 
     with pytest.raises(ParameterError, match="does not count"):
         begin(charter_of(realm.charter, records), records, verify=verify)
+
+
+def test_trust_starts_at_the_seeds_that_the_charter_names() -> None:
+    realm = founding(1, 4)
+    named_two = realm.agents[1:3]
+    world = begin(seeded(realm, *named_two), realm.records, verify=verify)
+
+    assert {
+        name: agent.trust for name, agent in world.state.agents.items() if agent.trust
+    } == dict.fromkeys(named_two, M // 2)
+    assert broken(world) == []
+
+
+def test_a_seed_must_be_admitted_by_the_genesis_records() -> None:
+    realm = founding(1, 4)
+    charter = seeded(realm, realm.agents[0], realm.operators[0])
+
+    with pytest.raises(ParameterError, match="does not count"):
+        begin(charter, realm.records, verify=verify)
+
+
+def seeded(realm: Founding, *seeds: AgentId) -> Charter:
+    genesis = msgspec.structs.replace(realm.charter.genesis, seeds=tuple(sorted(seeds)))
+    return msgspec.structs.replace(realm.charter, genesis=genesis)
 
 
 def test_an_admission_of_the_genesis_must_count() -> None:

@@ -394,6 +394,9 @@ class Town:
                             self._send(me, inputs.BlobArrived(content=blob, peer=voice))
                 case fx.Refused():
                     self.refused.append((me, effect.code))
+                case fx.Reckon():
+                    # Whoever lets a town reckon outside answers it too.
+                    pass
                 case fx.Tell():
                     name = (
                         effect.event if effect.phase is None else f"{effect.event}.{effect.phase}"

@@ -14,6 +14,10 @@ def test_who_declares_nothing_is_alone() -> None:
     assert model_of(ANN, None) == ANN
 
 
+def test_nobody_joins_an_agent_that_declares_nothing_by_declaring_its_id() -> None:
+    assert model_of(BEN, ANN) != model_of(ANN, None)
+
+
 def test_agents_whose_keys_one_operator_keeps_are_one_group() -> None:
     assert keeper_of(ANN, OPERATOR, Custody.NODE) == keeper_of(BEN, OPERATOR, Custody.NODE)
 

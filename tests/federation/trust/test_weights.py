@@ -116,11 +116,24 @@ def test_a_ticket_holders_weight_stays_within_its_bounds(competence: int, seats:
 def test_weight_is_never_above_its_share_of_trust(
     t: int, competence: int, seats: int, least: int, most: int
 ) -> None:
-    # The line on which the Sybil bound rests, for every charter; τ is rounded down by less than 1.
+    # The line on which the Sybil bound rests, for every charter.
     trust = replace(TRUST, seats=seats, w_min=min(least, most), w_max=max(least, most))
     found = weight(trust, t=t, competence=competence, r=MILLION)
 
-    assert found * trust_ref(trust) <= trust.w_max * (t + 1)
+    assert found * trust_ref(trust) <= trust.w_max * t
+
+
+@given(seats=st.integers(1, MILLION), least=st.integers(1, MILLION), most=st.integers(1, MILLION))
+def test_a_bare_ticket_of_any_charter_weighs_no_more_than_it_carries(
+    seats: int, least: int, most: int
+) -> None:
+    trust = replace(TRUST, seats=seats, w_min=min(least, most), w_max=max(least, most))
+    price = ticket_price(trust)
+    found = weight(trust, t=price, competence=1, r=0)
+
+    assert found == trust.w_min
+    assert found * trust_ref(trust) <= trust.w_max * price
+    assert not has_ticket(trust, price - 1)
 
 
 @given(t=TRUSTS, more=TRUSTS, competence=st.integers(1, MILLION), r=st.integers(0, MILLION))

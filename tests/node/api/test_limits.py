@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from node.api.limits import Buckets, Limits, Places, Rate, bucket_of
+from node.api.limits import DEAREST_LOOK, Buckets, Limits, Places, Rate, bucket_of, price_of_look
 
 RATE = Rate(per_second=10, burst=3)
 
@@ -35,6 +35,17 @@ def test_a_bucket_holds_no_more_than_a_burst() -> None:
 
 def test_a_price_higher_than_a_burst_is_never_paid() -> None:
     assert Buckets(RATE, most=8).take("a", 4, 0) == 100
+
+
+def test_a_look_at_much_is_dearer_and_can_always_be_paid() -> None:
+    assert price_of_look(499, 2_499) == 0
+    assert price_of_look(1_000, 0) == 2
+    assert price_of_look(0, 25_000) == 10
+    assert price_of_look(500, 2_500, 149) == 4
+    assert price_of_look(10**9, 10**9) == DEAREST_LOOK
+    limits = Limits()
+    for rate in (limits.by_token, limits.by_address):
+        assert Buckets(rate, most=1).take("a", 1 + DEAREST_LOOK, 0) == 0
 
 
 def test_the_bucket_used_longest_ago_makes_room() -> None:

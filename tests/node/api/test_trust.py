@@ -17,6 +17,7 @@ from node.base.entropy import random_bytes
 from node.base.settings import Settings
 from node.setup import found_solo, write_instance
 from tests.node.api.living import AGENTS, CHEAP, PASSPHRASE, Living, living, until
+from tests.node.queries.test_trust import with_rows
 
 GOOD = {"weight": 64, "reason": "I know its work."}
 HOSTILE = "</text><script>alert(1)</script>"
@@ -224,3 +225,44 @@ async def test_a_look_at_a_large_realm_costs_more_than_at_a_small_one(tmp_path: 
 
     assert few == 200
     assert 429 in many
+
+
+@pytest.mark.trio
+async def test_a_look_at_a_dense_graph_costs_more_than_at_a_thin_one(tmp_path: Path) -> None:
+    """A few hundred agents who all judged each other are as dear as very many who did not."""
+    with trio.fail_after(20):
+        async with living(tmp_path) as it:
+            graph = it.node.world.state.graph
+            place = f"/v1/agents/{it.agents[0].hex()}/trust"
+            async with it.client() as client:
+                few = [(await client.get(place)).status_code for _ in range(30)]
+            for by in range(200):
+                # The loop has other work, too.
+                await trio.lowlevel.checkpoint()
+                for of in range(200):
+                    graph.vouch(by.to_bytes(32), of.to_bytes(32), 1)
+            async with it.client() as client:
+                many = [(await client.get(place)).status_code for _ in range(30)]
+
+    assert set(few) == {200}
+    assert 429 in many
+
+
+@pytest.mark.trio
+async def test_the_page_of_an_agent_with_much_evidence_costs_more(tmp_path: Path) -> None:
+    """Every row of it is weighed anew for each page: others than its owner may ask, too."""
+    with trio.fail_after(20):
+        async with living(tmp_path) as it, it.client() as client:
+            busy, idle = it.agents[:2]
+            with_rows(it.node.world, busy, 1_000)
+
+            async def statuses(name: bytes) -> list[int]:
+                return [
+                    (await client.get(f"/v1/agents/{name.hex()}/trust")).status_code
+                    for _ in range(30)
+                ]
+
+            cheap, dear = await statuses(idle), await statuses(busy)
+
+    assert set(cheap) == {200}
+    assert 429 in dear

@@ -11,7 +11,7 @@ import pytest
 from node.base.paths import DataDir, hold
 from node.cli import client
 from node.cli.client import Client, Target, target_of
-from node.cli.errors import AnswerError, Code, CommandError, Exit
+from node.cli.errors import AnswerError, Code, CommandError, Exit, UsageError
 from node.cli.main import parser
 from node.cli.output import Json
 from tests.node.cli.session import run
@@ -261,3 +261,27 @@ def test_a_connection_that_breaks_is_no_traceback(monkeypatch: pytest.MonkeyPatc
         found = error(url, "health")
 
     assert found.code == Code.NO_ANSWER
+
+
+@pytest.mark.parametrize("token", ["fm_\u00e9", "\udcff", "fm_a\nHost:b"])
+def test_a_token_that_no_header_carries_is_refused_before_it_is_sent(
+    token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLKMOOT_TOKEN", token)
+    with pytest.raises(UsageError) as caught:
+        target("--url http://127.0.0.1:1")
+
+    assert token not in caught.value.why
+
+
+def test_words_that_are_no_utf_8_are_refused_and_not_sent() -> None:
+    with stranger() as (url, heard), Client(Target(url=url, token=None)) as client:
+        for send in (
+            lambda: client.get("v1", "agents", "\udcff"),
+            lambda: client.get("v1", "artifacts", topic="\udcff"),
+            lambda: client.post("v1", "artifacts", body={"title": "\udcff"}),
+        ):
+            with pytest.raises(UsageError, match="not understood"):
+                send()
+
+    assert heard == []

@@ -330,7 +330,7 @@ REFUSED_HERE = {
     "agent import": "KEY_WOULD_BE_LOST",  # All keys are kept already.
     "keys passphrase": "LOCKED",  # The node runs.
     "federation link": "HEAD_REFUSED",  # The file holds no head.
-    "federation policy": "BAD_REQUEST",  # No other instance is in this realm.
+    "federation policy": "NOT_FOUND",  # No other instance is in this realm.
     "federation unlink": "NOT_FOUND",
     "peer ban": "NOT_FOUND",  # No other instance is in this realm.
     "peer remove": "NOT_FOUND",

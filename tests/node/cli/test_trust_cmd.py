@@ -1,5 +1,6 @@
 """Trust on the command line with a running node: vouch, see it, draw it, and what is refused."""
 
+import io
 import json
 import shlex
 import time
@@ -7,9 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 
+from federation.records import AgentVouch
 from node.cli.errors import Exit
+from node.cli.output import Json, Output
+from node.cli.tables import row_of
+from node.cli.trust_cmd import _tell
+from node.queries import trust
+from tests.federation.protocol.town import Town
 from tests.node.cli.running import PATIENCE_S, folkmoot, started
 from tests.node.cli.session import run
 
@@ -98,7 +106,7 @@ def test_a_vouch_is_given_seen_drawn_and_taken_back(
     [
         ("vouch ada --as ada --weight 9 --reason r", "SELF_VOUCH", Exit.REFUSED),
         ("vouch ada --as brahe --weight 9 --reason ''", "BAD_FIELD", Exit.REFUSED),
-        ("vouch nobody --as brahe --weight 9 --reason r", "BAD_REQUEST", Exit.REFUSED),
+        ("vouch nobody --as brahe --weight 9 --reason r", "NOT_FOUND", Exit.FAILED),
         (f"vouch {'0' * 64} --as brahe --weight 9 --reason r", "NOT_FOUND", Exit.FAILED),
         (f"vouch ada --as {'0' * 64} --weight 9 --reason r", "NOT_FOUND", Exit.FAILED),
         ("unvouch ada --as dirac --reason r", "NO_VOUCH", Exit.REFUSED),
@@ -107,7 +115,9 @@ def test_a_vouch_is_given_seen_drawn_and_taken_back(
         ("vouch ada --as brahe --weight many --reason r", "USAGE", Exit.USAGE),
         ("vouch ada --as brahe --reason r", "USAGE", Exit.USAGE),
         ("vouch ada --weight 9 --reason r", "USAGE", Exit.USAGE),
-        ("trust show nobody", "BAD_REQUEST", Exit.REFUSED),
+        ("trust show nobody", "NOT_FOUND", Exit.FAILED),
+        ("vouch ada --as nobody --weight 9 --reason r", "NOT_FOUND", Exit.FAILED),
+        ("vouch ada --as brahe --weight 9 --reason \udcff", "USAGE", Exit.USAGE),
         ("trust graph --svg ''", "USAGE", Exit.USAGE),
         ("trust graph --svg /", "USAGE", Exit.USAGE),
         ("trust graph --svg /dev/null", "USAGE", Exit.USAGE),
@@ -129,3 +139,46 @@ def test_a_vouch_by_a_newcomer_is_refused(capsys: pytest.CaptureFixture[str]) ->
     session = run(f"vouch ada --as {agent} --weight 9 --reason r", capsys)
 
     assert session.three[2].endswith("[NOT_ELIGIBLE]")
+
+
+def test_nothing_of_a_page_moves_the_cursor() -> None:
+    """Whatever field of it a stranger could write, and whatever is added to the page later."""
+    evil = "\x1b[2J\x9b1A\u202e\r"
+
+    def poisoned(value: Json) -> Json:
+        if isinstance(value, str):
+            return evil
+        if isinstance(value, dict):
+            return {name: poisoned(one) for name, one in value.items()}
+        return [poisoned(one) for one in value] if isinstance(value, list) else value
+
+    town = Town.of(3, 6)
+    vouch = AgentVouch(agent=town.agent(1), weight=9, reason="Good.")
+    town.arrive(town.home(0), town.sign(0, vouch))
+    town.vote(town.propose(1), {0: 1, 2: 1, 3: 1})
+    page = msgspec.json.decode(msgspec.json.encode(trust.trust(town.world(), town.agent(1))))
+    shown = Output(data=io.StringIO(), people=io.StringIO(), quiet=False)
+    _tell(shown, row_of(poisoned(page)))
+    assert isinstance(shown.data, io.StringIO)
+    written = shown.data.getvalue()
+
+    assert written.count("[2J") > 30
+    assert not set(written) & set("\x1b\x9b\u202e\r")
+
+
+def test_a_vouch_by_id_never_falls_on_who_is_named_like_that_id(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    agents = told("agent list", capsys)["agents"]
+    (meant,) = [str(row["id"]) for row in agents if row["name"] == "curie"]
+    newcomer(meant, capsys)
+    beginning = meant[:8]
+    newcomer(beginning, capsys)
+    given = run(f"vouch {meant} --as dirac --weight 7 --reason r --json", capsys)
+    record = told(f"trust show {meant}", capsys)["agent"]
+    doubtful = run(f"vouch {beginning} --as dirac --weight 7 --reason r", capsys)
+
+    assert given.code == 0
+    assert record["name"] == "curie"  # type: ignore[call-overload]
+    assert doubtful.three[2].endswith("[AMBIGUOUS]")
+    assert "2 are called so" in doubtful.people

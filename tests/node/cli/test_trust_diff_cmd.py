@@ -1,5 +1,6 @@
 """`folkmoot trust diff` between two real nodes, as its user sees it."""
 
+import io
 import json
 import queue
 import threading
@@ -12,6 +13,8 @@ import trio
 
 from federation.protocol.digest import TableName
 from federation.protocol.rows import COLUMNS
+from node.cli.output import Output
+from node.cli.trust_diff_cmd import _tell
 from node.runtime import Node
 from tests.node.api.living import living, until
 from tests.node.cli.session import run
@@ -140,3 +143,27 @@ def test_a_peer_that_is_none_is_not_found(capsys: pytest.CaptureFixture[str]) ->
 
     assert session.code == 1
     assert session.three[2].endswith("[NOT_FOUND]")
+
+
+def test_what_a_peer_or_an_agent_wrote_never_moves_the_cursor() -> None:
+    evil = "\x1b[2J\x9b1A\u202e\r\n"
+    side = {"cut": 1, "version": evil}
+    field = {"field": evil, "ours": evil, "theirs": evil, "means": evil}
+    shown = Output(data=io.StringIO(), people=io.StringIO(), quiet=False)
+    _tell(
+        shown,
+        {
+            "says": evil,
+            "ours": side,
+            "theirs": side,
+            "buckets": {evil: 1},
+            "rows": [{"table": evil, "id": evil, "name": evil, "held": "both", "fields": [field]}],
+            "more_rows": evil,
+            "causes": [{"code": evil, "says": evil, "fix": evil}],
+        },
+    )
+    assert isinstance(shown.data, io.StringIO)
+    written = shown.data.getvalue()
+
+    assert written.count("[2J") == 15
+    assert not set(written) & set("\x1b\x9b\u202e\r")

@@ -211,6 +211,31 @@ async def test_an_inquiry_does_not_keep_the_core_from_its_comparisons() -> None:
 
 
 @pytest.mark.trio
+async def test_inquiries_without_end_do_not_either() -> None:
+    """Of several who ask in turn, one always waits already when another has its answer."""
+
+    def script(_stream: Stream, _question: Question) -> object:
+        return Elsewhere(cut=0)
+
+    async with (
+        played("inquiries endless", script) as (one, _, name),
+        trio.open_nursery() as nursery,
+    ):
+
+        async def ask() -> None:
+            while True:
+                await one.links.ask(name, AGENTS)
+
+        for _ in range(3):
+            nursery.start_soon(ask)
+        await trio.sleep(0.2)
+        one.heard.clear()
+        one.links.reconcile(b"slot", (name,))
+        await until(lambda: any(type(one).__name__ == "Reconciled" for one in one.heard))
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.trio
 async def test_a_stranger_is_not_told_of_the_world() -> None:
     town = Town.of(2, 4, seed="inquiries stranger")
     with trio.fail_after(20):

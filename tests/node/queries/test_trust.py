@@ -196,6 +196,7 @@ def test_what_is_missing_of_a_ticket_is_never_rounded_away() -> None:
     price = ticket_price(rules)
 
     assert trust_terms.ticket_of(rules, price - 1).missing == 1
+    assert trust_terms.ticket_of(rules, 0).needs == rules.w_min
     assert trust_terms.ticket_of(rules, price).missing == 0
     assert trust_terms.ticket_of(rules, 0).missing == trust_terms.ticket_of(rules, 0).needs
 

@@ -51,3 +51,25 @@ def test_a_large_graph_is_cut_to_the_most_trusted_and_says_so() -> None:
     assert len(found.edges) == MOST_EDGES
     assert found.edges_left_out == 300 * 20 - 20 + 1 - MOST_EDGES
     assert (found.edges[0].by, found.edges[0].weight) == (names[701].hex(), 255)
+
+
+def test_of_a_dense_graph_the_heaviest_are_shown_in_one_order() -> None:
+    world, _ = here(Town.of(1, 2))
+    state = world.state
+    founder = next(iter(state.agents.values()))
+    names = [number.to_bytes(32) for number in range(200)]
+    for name in names:
+        state.agents[name] = replace(founder, agent=name, trust=1, founder=None)
+    for number, by in enumerate(names):
+        for of in names[:number]:
+            state.graph.vouch(by, of, 1 + (number * 7 + of[-1] * 13) % 255)
+    found = graph(world)
+    rows = [(-edge.weight, edge.by, edge.of) for edge in found.edges]
+    whole = sorted(
+        (-edge.weight(state.charter.trust.approval), by.hex(), of.hex())
+        for by in names
+        for of, edge in state.graph.out_of(by).items()
+    )
+
+    assert rows == whole[:MOST_EDGES]
+    assert found.edges_left_out == len(whole) - MOST_EDGES == 19_900 - MOST_EDGES
