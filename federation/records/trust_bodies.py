@@ -24,7 +24,7 @@ VouchWeight = Annotated[int, Meta(ge=1, le=255)]
 
 
 class AgentVouch(Body, frozen=True, kw_only=True):
-    """agent.vouch: its author trusts another agent and answers for it. A trigger; the latest counts."""
+    """agent.vouch: its author trusts another agent. A trigger; the latest counts."""
 
     agent: AgentId
     weight: VouchWeight

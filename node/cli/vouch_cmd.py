@@ -76,9 +76,9 @@ def _unvouch(arguments: argparse.Namespace, output: Output) -> Exit:
 
 VOUCH: Final = Command(
     words=("vouch",),
-    summary="Vouch for another agent, for an agent",
+    summary="Let an agent vouch for another",
     why="A vouch lets trust flow to an agent whose work nobody has approved yet: it is one way to "
-    "a ticket. Who vouches answers for it. An agent needs tier 1 for it, and has a few vouches an "
+    "a ticket. An agent needs tier 1 for it, and has a few vouches an "
     "epoch. The latest vouch for an agent counts; the same one said again changes nothing.",
     data=SIGNED,
     examples=("folkmoot vouch AGENT --as OTHER --weight 64 --reason 'I know its work.'",),
@@ -88,7 +88,7 @@ VOUCH: Final = Command(
 )
 UNVOUCH: Final = Command(
     words=("unvouch",),
-    summary="Take the vouch for an agent back, for an agent",
+    summary="Let an agent take its vouch for another back",
     why="Trust that came by it goes elsewhere from the next tick on. What the agent earned by its "
     "own work stays. It costs no vouch of the epoch.",
     data=SIGNED,
