@@ -7,6 +7,7 @@ Read it in the order in which a statement travels:
 `crypto`        domain-separated hashes, strict Ed25519, sealed ballots, commitments
 `records`       the signed statement, the table of kinds, parsing and signing
 `charter`       every protocol parameter of a realm, presets, `check`
+`admission`     the puzzle that a registration costs
 `identity`      who may sign now: the fold of an identity's key events
 `replication`   the log: one hash chain per author, what waits, forks
 `certificates`  one list made final by a quorum (sans-IO agreement)

@@ -26,6 +26,9 @@ class Domain(bytes, Enum):
     LOCK = b"folkmoot/1/lock"
     WORLD = b"folkmoot/1/world"
     TRUST_HEAD = b"folkmoot/1/trust_head"
+    PUZZLE_CHALLENGE = b"folkmoot/1/puzzle_challenge"
+    PUZZLE_GATE = b"folkmoot/1/puzzle_gate"
+    PUZZLE_PART = b"folkmoot/1/puzzle_part"
 
 
 def digest(domain: Domain, *parts: bytes) -> Digest:
