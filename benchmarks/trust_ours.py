@@ -6,7 +6,7 @@ Each function is called in a process of its own, on a file that `trust_graph` wr
 import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +27,7 @@ GRAPH_MOST: Final = 1_000_000
 """Edges up to which the graph that a node holds is filled act by act."""
 CHANGED: Final = 0.01
 """Share of edges that change from one epoch to the next: half get another weight, half are new."""
-_READ: Final = Path("/proc/self/io")
+_COUNTS: Final = Path("/proc/self/io")
 
 Measured = dict[str, object]
 
@@ -86,7 +86,6 @@ def one_more_epoch(path: Path, *, threads: int) -> Measured:
     changes = _changes(stored)
     path.unlink()
     with ThreadPoolExecutor(threads) as pool:
-        nothing = _read_bytes()
         before = _read_bytes()
         began = time.perf_counter()
         matrix.changed(changes)
@@ -100,8 +99,8 @@ def one_more_epoch(path: Path, *, threads: int) -> Measured:
         "rounds_s": done - applied,
         "file_gone": not path.exists(),
         "read_bytes": None
-        if after is None or before is None or nothing is None
-        else after - before - (before - nothing),
+        if after is None or before is None
+        else after.before - before.before - before.itself,
         "same_as_anew": trust == reckon(_joined(stored, changes)),
     }
 
@@ -191,8 +190,19 @@ def through_the_graph(path: Path) -> Measured:
     }
 
 
-def _read_bytes() -> int | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What this process has read from files."""
+
+    before: int
+    """Bytes up to now."""
+    itself: int
+    """Bytes that the count took to read."""
+
+
+def _read_bytes() -> _Read | None:
     try:
-        return int(_READ.read_text("ascii").split()[1])
+        text = _COUNTS.read_bytes()
     except OSError:
         return None
+    return _Read(before=int(text.split()[1]), itself=len(text))

@@ -317,6 +317,8 @@ def begin(
     if state.refused or set(state.founders) - admitted or epochs.seeds(state) - admitted:
         raise _bad_genesis("an admission among the records does not count")
     state.cut_members = members_of(state, None)
+    # Nothing that trust depends on has moved since: the first tick need not reckon it again.
+    state.reckoned = first.inputs
     me = Me(instance=instance, signer=signer) if instance and signer else None
     world = World(
         state=state,

@@ -6,6 +6,7 @@
 `migrations`  a database of an earlier version is brought forward, any other refused
 `bridge`      from trio to the asyncio loop on which aiosqlite runs, and back
 `engine`      the asyncio side: connections, settings, opening and closing
+`connecting`  opens one connection, and leaves nothing behind when that fails
 `writer`      group commit: the one task that writes
 `readers`     read-only connections; a read is one query
 `wal`         keeps the write-ahead log short while others read

@@ -11,6 +11,7 @@ from typing import Final
 import aiosqlite
 
 from federation.core import Realm
+from node.store.connecting import connect
 from node.store.migrations import identify, migrate
 from node.store.readers import Readers
 from node.store.wal import WalGuard
@@ -87,7 +88,7 @@ async def _open(
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE))
     # Few statements are kept ready, because one of a thousand rows is large; to read it anew costs
     # a fraction of carrying it out.
-    database = await aiosqlite.connect(path, isolation_level="IMMEDIATE", cached_statements=16)
+    database = await connect(path, isolation_level="IMMEDIATE", cached_statements=16)
     pool = Readers()
     try:
         # Before any setting: a file that is not ours must not be touched.

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import aiosqlite
 
+from node.store.connecting import connect
 from node.store.writes import Cell
 
 Found: TypeAlias = Sequence[tuple[Cell, ...]]
@@ -67,7 +68,7 @@ def read_only(path: Path) -> str:
 
 async def connect_read_only(path: Path) -> aiosqlite.Connection:
     """Open one read-only connection."""
-    return await aiosqlite.connect(read_only(path), uri=True, isolation_level=None)
+    return await connect(read_only(path), uri=True, isolation_level=None)
 
 
 async def fetch(connection: aiosqlite.Connection, query: str, values: Sequence[Cell] = ()) -> Found:

@@ -111,6 +111,8 @@ def test_a_token_for_one_agent_does_not_act_for_another(
         "artifacts": {"title": "t", "topics": ["a"]},
         "object": {"reason": "unclear"},
         "argue": {"stance": "for", "note": "n"},
+        "vouch": {"weight": 1, "reason": "r"},
+        "unvouch": {"reason": "r"},
         "vote": {"choice": "for", "reason": "novel", "basis": "tool"},
     }
     body = bodies[route.path.rpartition("/")[2]] | {"agent": bert}
