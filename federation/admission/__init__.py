@@ -1,6 +1,6 @@
 """The registration puzzle: what a newcomer computes before an instance admits it (paper 2.2, 4.4).
 
-`terms`   how much work is asked for, how much may ever be offered, and how that adapts
+`terms`   what an epoch asks for, how much may ever be offered, and how that adapts
 `work`    the proof: its bytes, what it is bound to, its hashes
 `checks`  what is wrong with a proof, cheapest first
 `mint`    a search for a proof that can be shown, saved, resumed and divided
@@ -26,6 +26,7 @@ from federation.admission.terms import (
     MOST_MEMORY_KIB,
     MOST_PARTS,
     MOST_PASSES,
+    InForce,
     Terms,
     next_bits,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "MOST_PARTS",
     "MOST_PASSES",
     "MOST_STRIDE",
+    "InForce",
     "Mint",
     "Progress",
     "Solution",

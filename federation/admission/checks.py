@@ -7,7 +7,7 @@ for the last step, and lets the peer pay for a proof that fails there: that is n
 
 from collections.abc import Callable
 
-from federation.admission.terms import Terms
+from federation.admission.terms import InForce
 from federation.admission.work import (
     Work,
     challenge,
@@ -30,13 +30,14 @@ def check_claims(
     instance: InstanceId,
     key: PublicKey,
     epoch: int,
-    terms_of: Callable[[int], Terms | None],
+    in_force: Callable[[int], InForce | None],
 ) -> Code | None:
     """Tell what a proof claims wrongly, without hashing anything; None if nothing.
 
     `epoch` is the current one; the one before counts as well, for a search may outlast a tick.
-    `terms_of` gives the terms of either, None where there were none: a proof of such an epoch is
-    stale. None for `work` is a missing proof: ask only where the realm wants one.
+    `in_force` gives what either asks for, None where there was no such epoch: then the proof is
+    stale. A proof of the epoch before is held to the terms and the beacon of that epoch.
+    None for `work` is a missing proof: ask only where the realm wants one.
     """
     if work is None:
         return Code.PROOF_MISSING
@@ -48,11 +49,13 @@ def check_claims(
         return Code.PROOF_WRONG_KEY
     if work.role is not role:
         return Code.PROOF_WRONG_ROLE
-    terms = terms_of(work.epoch) if work.epoch in (epoch, epoch - 1) else None
-    if terms is None:
+    asked = in_force(work.epoch) if work.epoch in (epoch, epoch - 1) else None
+    if asked is None:
         return Code.PROOF_STALE
+    if work.beacon != asked.beacon:
+        return Code.PROOF_WRONG_BEACON
     offer = offered(work)
-    if offer is None or not terms.are_met_by(offer):
+    if offer is None or not asked.terms.are_met_by(offer):
         return Code.PROOF_PARAMETERS
     return None
 
@@ -87,7 +90,7 @@ def check(
     instance: InstanceId,
     key: PublicKey,
     epoch: int,
-    terms_of: Callable[[int], Terms | None],
+    in_force: Callable[[int], InForce | None],
 ) -> Code | None:
     """Check a proof wholly, cheapest first: its claims, its gate, its work; None if it is good.
 
@@ -101,7 +104,7 @@ def check(
         instance=instance,
         key=key,
         epoch=epoch,
-        terms_of=terms_of,
+        in_force=in_force,
     )
     if fault is not None or work is None:
         return fault

@@ -94,9 +94,13 @@ def blank_work(
     instance: InstanceId,
     key: PublicKey,
     epoch: int,
+    beacon: Digest,
     terms: Terms,
 ) -> Work:
-    """Write the proof that is to be searched for, with zeros where the solutions belong."""
+    """Write the proof that is to be searched for, with zeros where the solutions belong.
+
+    `beacon` and `terms` are those in force in `epoch`: another beacon makes the search vain.
+    """
     return Work(
         version=1,
         role=role,
@@ -104,6 +108,7 @@ def blank_work(
         instance=instance,
         key=key,
         epoch=epoch,
+        beacon=beacon,
         memory_kib=terms.memory_kib,
         passes=terms.passes,
         bits=terms.bits,
@@ -245,7 +250,9 @@ class Mint:
         """Hold a progress, which may come from a file, to this search."""
         parts = len(self.blank.solutions)
         if progress.bound_to != challenge(self.blank):
-            raise _unfit("it belongs to another search", "start anew: key, epoch or terms differ")
+            raise _unfit(
+                "it belongs to another search", "start anew: key, epoch, beacon or terms differ"
+            )
         if len(progress.found) != parts or progress.part >= parts:
             raise _unfit(f"it does not have {parts} parts", "start the search anew")
         if progress.nonce > _LAST_NONCE:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from federation.core import ParameterError
+from federation.core import Digest, ParameterError
 
 LEAST_MEMORY_KIB: Final = 8
 """Less memory Argon2 does not take with one lane."""
@@ -69,6 +69,20 @@ class Terms:
             and offer.bits >= self.bits
             and offer.gate_bits >= self.gate_bits
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """What an epoch asks of a proof."""
+
+    terms: Terms
+    """The work it has to show."""
+    beacon: Digest
+    """The beacon it has to be bound to, that of the tick which began the epoch; 32 bytes.
+
+    Nobody knows it before that tick, so no proof can be computed ahead. Only the first beacon of a
+    realm is public from the start.
+    """
 
 
 def next_bits(bits: int, admitted: int, *, base: int, target: int, most: int) -> int:

@@ -1,12 +1,13 @@
 """The proof of a registration puzzle: its bytes, what it is bound to, and its three hashes.
 
-    challenge   SHA-256 over everything the proof claims: realm, role, instance, key, epoch, terms
+    challenge   SHA-256 over all the proof claims: realm, role, instance, key, epoch, beacon, terms
     part i      Argon2id(password = solution i, salt of challenge and i) begins with `bits` zeros
     gate        SHA-256 over challenge, all solutions and a value begins with `gate_bits` zeros
 
 The gate covers the solutions, so each junk proof needs a gate of its own, and junk is refused in
 microseconds. The parts are salted apart, so one value never serves two of them, two keys, two
-instances or two epochs. Argon2id is deterministic, so all of it is pure.
+instances or two epochs. The beacon is not known before its epoch begins, so no search can begin
+before it either. Argon2id is deterministic, so all of it is pure.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -27,7 +28,7 @@ from federation.crypto import Domain, digest
 from federation.records import Role
 
 MOST_BYTES: Final = 1_024
-"""Bytes of a proof; one of 16 parts, the most that count, has about 300."""
+"""Bytes of a proof; one of 16 parts, the most that count, has about 340."""
 _HASH: Final = 32
 _KIB: Final = 1_024
 _BYTE: Final = 8
@@ -53,7 +54,9 @@ class Work(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     key: PublicKey
     """The key that the identity was incepted with."""
     epoch: Number
-    """Number of the tick during which the work was done."""
+    """Number of the tick that began the epoch in which the work was done."""
+    beacon: Digest
+    """The beacon of that tick."""
     memory_kib: Number
     passes: Number
     bits: Number
@@ -96,8 +99,9 @@ def offered(work: Work) -> Terms | None:
 def challenge(work: Work) -> Digest:
     """SHA-256("folkmoot/1/puzzle_challenge" ‖ canonical list of all that the proof is bound to).
 
-    These are realm, role, instance, key, epoch, memory, passes, number of parts, bits and gate
-    bits: with the parameters inside, work for easy terms is worth nothing under harder ones.
+    These are realm, role, instance, key, epoch, beacon, memory, passes, number of parts, bits and
+    gate bits. With the beacon inside, work cannot be done ahead for epochs to come; with the
+    parameters inside, work for easy terms is worth nothing under harder ones.
     """
     return digest(
         Domain.PUZZLE_CHALLENGE,
@@ -108,6 +112,7 @@ def challenge(work: Work) -> Digest:
                 work.instance,
                 work.key,
                 work.epoch,
+                work.beacon,
                 work.memory_kib,
                 work.passes,
                 len(work.solutions),

@@ -72,6 +72,7 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     Code.PROOF_WRONG_KEY: 422,
     Code.PROOF_WRONG_ROLE: 422,
     Code.PROOF_STALE: 409,
+    Code.PROOF_WRONG_BEACON: 409,
     Code.PROOF_PARAMETERS: 422,
     Code.PROOF_GATE: 422,
     Code.PROOF_WORK: 422,

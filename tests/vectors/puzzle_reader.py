@@ -20,6 +20,7 @@ FIELDS = (
     "instance",
     "key",
     "epoch",
+    "beacon",
     "memory_kib",
     "passes",
     "bits",
@@ -55,8 +56,8 @@ def read(raw: bytes) -> Proof | str:
         proof["version"] is not True
         and proof["version"] == 1
         and proof["role"] in ("agent", "operator")
-        and all(_is_bytes(proof[name], 32) for name in ("realm", "instance", "key"))
-        and all(_is_number(proof[name]) for name in FIELDS[5:10])
+        and all(_is_bytes(proof[name], 32) for name in ("realm", "instance", "key", "beacon"))
+        and all(_is_number(proof[name]) for name in ("epoch", *FIELDS[7:11]))
         and isinstance(solutions, list)
         and all(_is_bytes(one, 8) for one in solutions)
         and _is_bytes(proof["gate"], 8)
@@ -84,7 +85,7 @@ def solutions_of(proof: Proof) -> list[bytes]:
 
 def challenge(proof: Proof) -> bytes:
     """Hash what a proof is bound to."""
-    names = ("realm", "role", "instance", "key", "epoch")
+    names = ("realm", "role", "instance", "key", "epoch", "beacon")
     terms = ("memory_kib", "passes", "parts", "bits", "gate_bits")
     return _sha(b"folkmoot/1/puzzle_challenge", [proof[name] for name in (*names, *terms)])
 
@@ -143,8 +144,10 @@ def judge(raw: bytes, asked: Row) -> str:
     for code, is_wrong in faults.items():
         if is_wrong:
             return code
-    terms = as_row(under(asked, "terms")[str(proof["epoch"])])
-    if not _meets(proof, terms):
+    in_force = as_row(under(asked, "in_force")[str(proof["epoch"])])
+    if proof["beacon"] != unhex(in_force, "beacon"):
+        return "PROOF_WRONG_BEACON"
+    if not _meets(proof, under(in_force, "terms")):
         return "PROOF_PARAMETERS"
     if not begins_with_zeros(gate_hash(proof), as_int(proof["gate_bits"])):
         return "PROOF_GATE"

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from federation.admission import (
+    InForce,
     Mint,
     Terms,
     Work,
@@ -34,6 +35,12 @@ EPOCH: Final = 41
 TERMS: Final = Terms(memory_kib=8, passes=1, parts=3, bits=4, gate_bits=6)
 EASIER: Final = Terms(memory_kib=8, passes=1, parts=3, bits=3, gate_bits=6)
 """Those of the epoch before."""
+BEACON: Final = fixed_bytes("beacon")
+EARLIER: Final = fixed_bytes("beacon of the epoch before")
+IN_FORCE: Final[Mapping[int, InForce]] = {
+    EPOCH: InForce(terms=TERMS, beacon=BEACON),
+    EPOCH - 1: InForce(terms=EASIER, beacon=EARLIER),
+}
 
 
 def vectors() -> Row:
@@ -45,7 +52,10 @@ def vectors() -> Row:
             "instance": INSTANCE.hex(),
             "key": KEY.hex(),
             "epoch": EPOCH,
-            "terms": {str(EPOCH): _terms(TERMS), str(EPOCH - 1): _terms(EASIER)},
+            "in_force": {
+                str(epoch): {"beacon": asked.beacon.hex(), "terms": _terms(asked.terms)}
+                for epoch, asked in IN_FORCE.items()
+            },
         },
         "hashes": list(_hashes()),
         "proofs": [_proof(name, work) for name, work in _proofs().items()],
@@ -69,7 +79,7 @@ def code_of(raw: bytes) -> str:
         instance=INSTANCE,
         key=KEY,
         epoch=EPOCH,
-        terms_of={EPOCH: TERMS, EPOCH - 1: EASIER}.get,
+        in_force=IN_FORCE.get,
     )
     return OK if code is None else code.value
 
@@ -91,9 +101,18 @@ def blank(
     instance: bytes = INSTANCE,
     key: bytes = KEY,
     epoch: int = EPOCH,
+    beacon: bytes = BEACON,
 ) -> Work:
     """Give a proof to search for; every claim can be another."""
-    return blank_work(realm=realm, role=role, instance=instance, key=key, epoch=epoch, terms=terms)
+    return blank_work(
+        realm=realm,
+        role=role,
+        instance=instance,
+        key=key,
+        epoch=epoch,
+        beacon=beacon,
+        terms=terms,
+    )
 
 
 def gated(work: Work, *, opens: bool = True) -> Work:
@@ -153,6 +172,7 @@ def _proof(name: str, work: Work) -> Row:
         "instance": work.instance.hex(),
         "key": work.key.hex(),
         "epoch": work.epoch,
+        "beacon": work.beacon.hex(),
         "terms": _terms(terms),
         "solutions": [solution.hex() for solution in work.solutions],
         "gate": work.gate.hex(),
@@ -196,6 +216,7 @@ def _spellings(good: Work) -> Iterator[tuple[str, bytes]]:
         good.instance,
         good.key,
         good.epoch,
+        good.beacon,
         good.memory_kib,
         good.passes,
         good.bits,
@@ -217,23 +238,26 @@ def _spellings(good: Work) -> Iterator[tuple[str, bytes]]:
     yield "a key of 33 bytes", other(4, good.key + b"\0")
     yield "an epoch below nothing", other(5, -1)
     yield "an epoch of 2^53", other(5, 2**53)
-    yield "memory as text", other(6, "8")
-    yield "bits below nothing", other(8, -1)
-    yield "bits that are nil", other(8, None)
-    yield "no list of solutions", other(10, good.solutions[0])
-    yield "a solution of 7 bytes", other(10, [good.solutions[0][1:], *good.solutions[1:]])
-    yield "a solution that is nil", other(10, [None, *good.solutions[1:]])
-    yield "a gate of 9 bytes", other(11, good.gate + b"\0")
+    yield "a beacon of 31 bytes", other(6, good.beacon[1:])
+    yield "a beacon that is nil", other(6, None)
+    yield "memory as text", other(7, "8")
+    yield "bits below nothing", other(9, -1)
+    yield "bits that are nil", other(9, None)
+    yield "no list of solutions", other(11, good.solutions[0])
+    yield "a solution of 7 bytes", other(11, [good.solutions[0][1:], *good.solutions[1:]])
+    yield "a solution that is nil", other(11, [None, *good.solutions[1:]])
+    yield "a gate of 9 bytes", other(12, good.gate + b"\0")
     yield "a field too few", encode(fields[:-1])
+    yield "no beacon", encode([*fields[:6], *fields[7:]])
     yield "a field too many", encode([*fields, 0])
     yield "a map", encode({"work": fields})
     yield "a byte too many", work_bytes(good) + b"\0"
     yield "a byte too few", work_bytes(good)[:-1]
     yield (
         "an epoch not in its shortest form",
-        work_bytes(good).replace(b"\x29\x08", b"\xcc\x29\x08"),
+        work_bytes(good).replace(b"\x29\xc4", b"\xcc\x29\xc4"),
     )
-    yield "more bytes than are read", other(10, list(good.solutions) * 32)
+    yield "more bytes than are read", other(11, list(good.solutions) * 32)
 
 
 def _claims(good: Work) -> Iterator[tuple[str, Work]]:
@@ -241,23 +265,29 @@ def _claims(good: Work) -> Iterator[tuple[str, Work]]:
     yield "another instance", made(blank(instance=fixed_bytes("another instance")))
     yield "another key", made(blank(key=fixed_bytes("another key")))
     yield "another role", made(blank(role=Role.OPERATOR))
-    yield "the epoch before", made(blank(EASIER, epoch=EPOCH - 1))
+    yield "the epoch before", made(blank(EASIER, epoch=EPOCH - 1, beacon=EARLIER))
     yield "two epochs before", made(blank(epoch=EPOCH - 2))
     yield "the next epoch", made(blank(epoch=EPOCH + 1))
+    yield "a beacon that was guessed ahead", made(blank(beacon=fixed_bytes("guess")))
+    yield "the beacon of the epoch before", made(blank(beacon=EARLIER))
+    yield "the epoch before under the beacon of this one", made(blank(EASIER, epoch=EPOCH - 1))
+    yield "the beacon put in afterwards", replace(made(blank(beacon=EARLIER)), beacon=BEACON)
+    late = replace(good, epoch=0, beacon=KEY, bits=0)
     yield (
         "all claims wrong at once",
-        replace(good, realm=KEY, instance=KEY, key=REALM, role=Role.OPERATOR, epoch=0, bits=0),
+        replace(late, realm=KEY, instance=KEY, key=REALM, role=Role.OPERATOR),
     )
     yield (
         "all but the realm wrong",
-        replace(good, instance=KEY, key=REALM, role=Role.OPERATOR, epoch=0, bits=0),
+        replace(late, instance=KEY, key=REALM, role=Role.OPERATOR),
     )
     yield (
-        "key, role, epoch and bits wrong",
-        replace(good, key=REALM, role=Role.OPERATOR, epoch=0, bits=0),
+        "key, role, epoch, beacon and bits wrong",
+        replace(late, key=REALM, role=Role.OPERATOR),
     )
-    yield "role, epoch and bits wrong", replace(good, role=Role.OPERATOR, epoch=0, bits=0)
-    yield "epoch and bits wrong", replace(good, epoch=0, bits=0)
+    yield "role, epoch, beacon and bits wrong", replace(late, role=Role.OPERATOR)
+    yield "epoch, beacon and bits wrong", late
+    yield "beacon and bits wrong", replace(good, beacon=KEY, bits=0)
 
 
 def _offers(good: Work) -> Iterator[tuple[str, Work]]:

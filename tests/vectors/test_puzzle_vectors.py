@@ -45,7 +45,7 @@ def test_both_readings_take_the_same_proof_from_its_bytes(row: Row) -> None:
     assert terms == row["terms"]
     for name in ("role", "epoch"):
         assert proof[name] == row[name]
-    for name in ("realm", "instance", "key", "gate"):
+    for name in ("realm", "instance", "key", "beacon", "gate"):
         assert proof[name] == unhex(row, name)
     assert second.solutions_of(proof) == unhexed(row, "solutions")
 

@@ -1,17 +1,18 @@
 """Small proofs for the tests of this package: claims from fixed names, terms that take no time."""
 
+from collections.abc import Callable
 from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
-from federation.admission import Mint, Terms, Work, blank_work, passes_gate
-from federation.core import InstanceId, PublicKey, Realm
+from federation.admission import InForce, Mint, Terms, Work, blank_work, passes_gate
+from federation.core import Digest, InstanceId, PublicKey, Realm
 from federation.records import Role
 from tests.builders import named
 
 
 class Claims(TypedDict):
-    """What a proof is bound to beside its epoch."""
+    """What a proof is bound to beside what its epoch asks for."""
 
     realm: Realm
     role: Role
@@ -34,8 +35,21 @@ def terms(
     return Terms(memory_kib=memory_kib, passes=passes, parts=parts, bits=bits, gate_bits=gate_bits)
 
 
+def beacon(epoch: int) -> Digest:
+    return named(f"beacon of tick {epoch}")
+
+
+def asks(under: Terms, epoch: int = EPOCH) -> InForce:
+    return InForce(terms=under, beacon=beacon(epoch))
+
+
+def always(under: Terms) -> Callable[[int], InForce]:
+    """Give the same terms for every epoch, each with its own beacon."""
+    return lambda epoch: asks(under, epoch)
+
+
 def blank(under: Terms, epoch: int = EPOCH) -> Work:
-    return blank_work(**CLAIMS, epoch=epoch, terms=under)
+    return blank_work(**CLAIMS, epoch=epoch, beacon=beacon(epoch), terms=under)
 
 
 def proof(under: Terms, epoch: int = EPOCH) -> Work:

@@ -13,6 +13,7 @@ from federation.admission import (
     MOST_MEMORY_KIB,
     MOST_PARTS,
     MOST_PASSES,
+    InForce,
     Terms,
     Work,
     check,
@@ -23,7 +24,17 @@ from federation.admission import (
 from federation.core import Code
 from federation.records import Role
 from tests.builders import named
-from tests.federation.admission.proofs import CLAIMS, EPOCH, blank, gated, proof, terms
+from tests.federation.admission.proofs import (
+    CLAIMS,
+    EPOCH,
+    always,
+    asks,
+    beacon,
+    blank,
+    gated,
+    proof,
+    terms,
+)
 from tests.strategies import binaries
 
 TERMS: Final = terms(bits=5, gate_bits=20)
@@ -38,16 +49,16 @@ AT_ONCE: Final = 0.2
 """Seconds of processor time that no hash under the dearest terms can keep below."""
 
 
-def asked_for(under: Terms = TERMS) -> Callable[[int], Terms | None]:
-    return {EPOCH: under, EPOCH - 1: under}.get
+def asked_for(under: Terms = TERMS) -> Callable[[int], InForce | None]:
+    return {epoch: asks(under, epoch) for epoch in (EPOCH, EPOCH - 1)}.get
 
 
 def verdict(work: Work | None, *, epoch: int = EPOCH, under: Terms = TERMS) -> Code | None:
-    return check(work, **CLAIMS, epoch=epoch, terms_of=asked_for(under))
+    return check(work, **CLAIMS, epoch=epoch, in_force=asked_for(under))
 
 
 def claims(work: Work | None, *, epoch: int = EPOCH, under: Terms = TERMS) -> Code | None:
-    return check_claims(work, **CLAIMS, epoch=epoch, terms_of=asked_for(under))
+    return check_claims(work, **CLAIMS, epoch=epoch, in_force=asked_for(under))
 
 
 def seconds(act: Callable[[], object]) -> float:
@@ -74,6 +85,8 @@ def test_no_proof_is_a_missing_one() -> None:
         (replace(PROOF, role=Role.OPERATOR), Code.PROOF_WRONG_ROLE),
         (replace(PROOF, epoch=EPOCH - 2), Code.PROOF_STALE),
         (replace(PROOF, epoch=EPOCH + 1), Code.PROOF_STALE),
+        (replace(PROOF, beacon=named("other")), Code.PROOF_WRONG_BEACON),
+        (replace(PROOF, epoch=EPOCH - 1), Code.PROOF_WRONG_BEACON),
         (replace(PROOF, bits=4), Code.PROOF_PARAMETERS),
         (replace(PROOF, gate_bits=19), Code.PROOF_PARAMETERS),
         (replace(PROOF, memory_kib=9), Code.PROOF_PARAMETERS),
@@ -97,6 +110,7 @@ def test_of_many_faults_the_cheapest_is_named() -> None:
         instance=named("other"),
         key=named("other"),
         epoch=EPOCH + 9,
+        beacon=named("other"),
         memory_kib=2**53 - 1,
         passes=0,
         bits=0,
@@ -112,6 +126,7 @@ def test_of_many_faults_the_cheapest_is_named() -> None:
         {"key": CLAIMS["key"]},
         {"role": CLAIMS["role"]},
         {"epoch": EPOCH},
+        {"beacon": beacon(EPOCH)},
     ):
         work = replace(work, **mended)
         codes.append(verdict(work))
@@ -125,6 +140,7 @@ def test_of_many_faults_the_cheapest_is_named() -> None:
         Code.PROOF_WRONG_KEY,
         Code.PROOF_WRONG_ROLE,
         Code.PROOF_STALE,
+        Code.PROOF_WRONG_BEACON,
         Code.PROOF_PARAMETERS,
         Code.PROOF_GATE,
         Code.PROOF_WORK,
@@ -136,29 +152,51 @@ def test_work_of_the_epoch_before_counts_under_the_terms_of_that_epoch() -> None
     easy, hard = terms(bits=2), terms(bits=3)
     earlier, later = proof(easy, EPOCH - 1), proof(easy, EPOCH)
 
-    def terms_of(epoch: int) -> Terms:
-        return hard if epoch == EPOCH else easy
+    def in_force(epoch: int) -> InForce:
+        return asks(hard if epoch == EPOCH else easy, epoch)
 
-    assert check(earlier, **CLAIMS, epoch=EPOCH, terms_of=terms_of) is None
-    assert check(later, **CLAIMS, epoch=EPOCH, terms_of=terms_of) is Code.PROOF_PARAMETERS
-    assert check(earlier, **CLAIMS, epoch=EPOCH + 1, terms_of=terms_of) is Code.PROOF_STALE
+    assert check(earlier, **CLAIMS, epoch=EPOCH, in_force=in_force) is None
+    assert check(later, **CLAIMS, epoch=EPOCH, in_force=in_force) is Code.PROOF_PARAMETERS
+    assert check(earlier, **CLAIMS, epoch=EPOCH + 1, in_force=in_force) is Code.PROOF_STALE
 
 
-def test_terms_are_asked_for_no_epoch_that_a_stranger_chooses() -> None:
+def test_work_done_ahead_is_worth_nothing_once_the_beacon_is_known() -> None:
+    under = terms(bits=7)
+    ahead = proof(under, EPOCH + 1)
+    actual = InForce(terms=under, beacon=named("what nobody could foresee"))
+    bound_anew = gated(replace(ahead, beacon=actual.beacon))
+
+    def in_force(_: int) -> InForce:
+        return actual
+
+    for work, code in ((ahead, Code.PROOF_WRONG_BEACON), (bound_anew, Code.PROOF_WORK)):
+        assert check(work, **CLAIMS, epoch=EPOCH + 1, in_force=in_force) is code
+
+
+def test_each_of_the_two_epochs_has_its_own_beacon() -> None:
+    under = terms()
+    for epoch, other in ((EPOCH, EPOCH - 1), (EPOCH - 1, EPOCH)):
+        work = proof(under, epoch)
+
+        assert verdict(work, under=under) is None
+        assert verdict(replace(work, beacon=beacon(other)), under=under) is Code.PROOF_WRONG_BEACON
+
+
+def test_nothing_is_looked_up_for_an_epoch_that_a_stranger_chooses() -> None:
     asked: list[int] = []
 
-    def terms_of(epoch: int) -> Terms | None:
+    def in_force(epoch: int) -> InForce | None:
         asked.append(epoch)
-        return TERMS
+        return asks(TERMS, epoch)
 
     for epoch in (0, EPOCH - 2, EPOCH - 1, EPOCH, EPOCH + 1, 2**53 - 1):
-        check_claims(replace(PROOF, epoch=epoch), **CLAIMS, epoch=EPOCH, terms_of=terms_of)
+        check_claims(replace(PROOF, epoch=epoch), **CLAIMS, epoch=EPOCH, in_force=in_force)
 
     assert asked == [EPOCH - 1, EPOCH]
 
 
-def test_an_epoch_without_terms_makes_a_proof_stale() -> None:
-    code = check_claims(PROOF, **CLAIMS, epoch=EPOCH, terms_of=lambda _: None)
+def test_an_epoch_that_never_was_makes_a_proof_stale() -> None:
+    code = check_claims(PROOF, **CLAIMS, epoch=EPOCH, in_force=lambda _: None)
 
     assert code is Code.PROOF_STALE
 
@@ -166,9 +204,9 @@ def test_an_epoch_without_terms_makes_a_proof_stale() -> None:
 def test_the_first_epoch_has_none_before_it() -> None:
     first = proof(terms(), 0)
 
-    assert check(first, **CLAIMS, epoch=0, terms_of=lambda _: terms()) is None
-    assert check(first, **CLAIMS, epoch=1, terms_of=lambda _: terms()) is None
-    assert check(first, **CLAIMS, epoch=2, terms_of=lambda _: terms()) is Code.PROOF_STALE
+    assert check(first, **CLAIMS, epoch=0, in_force=always(terms())) is None
+    assert check(first, **CLAIMS, epoch=1, in_force=always(terms())) is None
+    assert check(first, **CLAIMS, epoch=2, in_force=always(terms())) is Code.PROOF_STALE
 
 
 def test_more_zero_bits_than_asked_for_are_fine_if_they_are_there() -> None:
@@ -217,6 +255,7 @@ def test_no_gate_has_more_zeros_than_a_hash_has_bits() -> None:
     [
         (replace(JUNK, realm=named("other")), Code.PROOF_WRONG_REALM),
         (replace(JUNK, epoch=0), Code.PROOF_STALE),
+        (replace(JUNK, beacon=named("other")), Code.PROOF_WRONG_BEACON),
         (replace(JUNK, bits=0), Code.PROOF_PARAMETERS),
         (gated(JUNK, opens=False), Code.PROOF_GATE),
     ],
@@ -265,6 +304,8 @@ changes = st.one_of(
     st.just({"role": Role.OPERATOR}),
     st.fixed_dictionaries({"epoch": st.integers(0, 2**53 - 1)}),
     st.fixed_dictionaries({"epoch": st.integers(EPOCH - 3, EPOCH + 3)}),
+    st.fixed_dictionaries({"beacon": binaries(32)}),
+    st.builds(dict, epoch=st.just(EPOCH - 1), beacon=st.just(beacon(EPOCH - 1))),
     st.fixed_dictionaries({"memory_kib": st.integers(0, 2**53 - 1)}),
     st.fixed_dictionaries({"passes": st.integers(0, 9)}),
     st.fixed_dictionaries({"bits": st.integers(0, 40)}),

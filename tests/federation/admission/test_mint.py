@@ -23,7 +23,7 @@ from federation.admission import (
 from federation.admission.work import part_hash, part_salt, zeros
 from federation.codec import encode
 from federation.core import CallerError, Code, ParameterError, PeerError
-from tests.federation.admission.proofs import CLAIMS, EPOCH, blank, proof, terms
+from tests.federation.admission.proofs import CLAIMS, EPOCH, always, blank, proof, terms
 from tests.strategies import damaged
 
 TERMS = terms(bits=3, gate_bits=5)
@@ -52,7 +52,7 @@ def searched(mint: Mint, progress: Progress, steps: Iterable[int]) -> Progress:
 def test_what_a_search_finds_is_a_proof(under: Terms) -> None:
     found = proof(under)
 
-    assert check(found, **CLAIMS, epoch=EPOCH, terms_of=lambda _: under) is None
+    assert check(found, **CLAIMS, epoch=EPOCH, in_force=always(under)) is None
     assert challenge(found) == challenge(blank(under))
 
 
@@ -127,7 +127,7 @@ def test_shares_of_one_search_find_one_proof_together(shares: int, order: object
     found = {mint.finish(mint.join(state, over)) for mint, state in zip(mints, states, strict=True)}
 
     assert len(found) == 1
-    assert check(found.pop(), **CLAIMS, epoch=EPOCH, terms_of=lambda _: TERMS) is None
+    assert check(found.pop(), **CLAIMS, epoch=EPOCH, in_force=always(TERMS)) is None
 
 
 @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 99))
