@@ -8,6 +8,7 @@ nothing here changes but the arrival of newcomers, who carry no weight.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from federation.charter import Charter
 from federation.core import AgentId, InstanceId, OperatorId, Ppm
 from federation.protocol.state import Agent, Delegation, Inputs, State, members_of
 from federation.records import AgentAdmit
@@ -66,14 +67,15 @@ def reckoning(state: State, solve: Solve) -> Reckoning | Problem:
 
     To be asked of the world before the tick's cut. The seeds are the charter's, whatever became
     of them: one that is revoked holds its part and passes nothing on, and a recovery finds it
-    again. If nothing that trust depends on has changed since the last tick, its result stands.
+    again. If nothing that trust depends on has changed since the last tick, or since genesis,
+    its result stands.
     """
     inputs = Inputs(version=state.graph.version, silent=silent(state))
     if inputs == state.reckoned:
         trust = {name: agent.trust for name, agent in state.agents.items() if agent.trust}
         return Reckoning(inputs=inputs, trust=trust)
     problem = state.graph.problem(
-        seeds=seeds(state),
+        seeds=charter_seeds(state.charter),
         silent=inputs.silent,
         edge_cap=edge_cap(state.charter.trust),
     )
@@ -121,9 +123,9 @@ def _seen(state: State, name: AgentId, view: AgentView) -> AgentView:
     return known if known == view else view
 
 
-def seeds(state: State) -> frozenset[AgentId]:
+def charter_seeds(charter: Charter) -> frozenset[AgentId]:
     """List from whom trust starts: whom the charter names, else all founders."""
-    genesis = state.charter.genesis
+    genesis = charter.genesis
     return frozenset(genesis.seeds or (founder.agent for founder in genesis.founders))
 
 

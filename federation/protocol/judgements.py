@@ -47,8 +47,7 @@ def refusal(state: State, record: Record, body: AgentVouch | AgentUnvouch) -> Co
     if body.agent == record.author:
         return Code.SELF_VOUCH
     if isinstance(body, AgentUnvouch):
-        edge = state.graph.out_of(record.author).get(body.agent)
-        return None if edge is not None and edge.vouch else Code.NO_VOUCH
+        return None if state.graph.edge(record.author, body.agent).vouch else Code.NO_VOUCH
     if body.agent not in state.agents:
         return Code.UNKNOWN_AGENT
     if not agent.tier:

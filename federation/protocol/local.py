@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from federation.charter import Charter
 from federation.core import MILLION, AgentId, InstanceId, Micro, Ppm, PublicKey, Realm, Weight
-from federation.protocol import epochs
+from federation.protocol.epochs import charter_seeds, silent
 from federation.protocol.state import State
-from federation.trust import weight
-from federation.trust.eigentrust import Solve, reckon, trust_ref
+from federation.trust import Solve, in_seats, reckon, weight
 from federation.trust.foreign import Link, keys_of, priors, with_prior
 from federation.trust.local import NOBODY_TRUSTED, LocalProblem, LocalTrust, Outlook, local_problem
 
@@ -30,9 +29,13 @@ class Policy:
     links: tuple[Link, ...] = ()
     """Other realms, each once."""
 
+    def seeds_under(self, charter: Charter) -> frozenset[AgentId]:
+        """List where trust starts for me."""
+        return charter_seeds(charter) if self.seeds is None else self.seeds
+
     def is_neutral(self, charter: Charter) -> bool:
         """Tell whether it leaves everything as the charter has it."""
-        own = self.seeds is not None and self.seeds != charter_seeds(charter)
+        own = self.seeds_under(charter) != charter_seeds(charter)
         return not (own or self.observed or self.links)
 
 
@@ -61,24 +64,15 @@ class Questions:
     mine: LocalProblem
 
 
-def charter_seeds(charter: Charter) -> frozenset[AgentId]:
-    """List the seeds of the charter: those that it names, else all founders."""
-    genesis = charter.genesis
-    return frozenset(genesis.seeds or (founder.agent for founder in genesis.founders))
-
-
 def questions(state: State, policy: Policy) -> Questions:
     """Ask for trust as the charter would have it today, and as my policy has it."""
-    seeds = charter_seeds(state.charter)
     ignored = frozenset(
         name for name, agent in state.agents.items() if agent.instance in policy.observed
     )
-    outlook = Outlook(
-        seeds=seeds if policy.seeds is None else policy.seeds, ignored=ignored, links=policy.links
-    )
+    outlook = Outlook(seeds=policy.seeds_under(state.charter), ignored=ignored, links=policy.links)
     return Questions(
         policy=policy,
-        charter=_problem(state, Outlook(seeds=seeds)),
+        charter=_problem(state, Outlook(seeds=charter_seeds(state.charter))),
         mine=_problem(state, outlook),
     )
 
@@ -90,8 +84,7 @@ def view(state: State, asked: Questions, *, charter: LocalTrust, mine: LocalTrus
     """
     rules = state.charter.trust
     realms = {
-        realm: min(MILLION, mine.realms.get(realm, 0) * MILLION // trust_ref(rules))
-        for realm in asked.mine.rows
+        realm: min(MILLION, in_seats(rules, mine.realms.get(realm, 0))) for realm in asked.mine.rows
     }
     given = priors((row, realms[realm]) for realm, row in asked.mine.rows.items())
     weights: dict[AgentId, Weight] = {}
@@ -147,7 +140,7 @@ def _problem(state: State, outlook: Outlook) -> LocalProblem:
         state.charter.trust,
         outlook,
         charter_seeds=charter_seeds(state.charter),
-        silent=epochs.silent(state),
+        silent=silent(state),
         keys=keys_here(state),
         cut=state.cut,
     )

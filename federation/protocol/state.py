@@ -152,7 +152,7 @@ class State:
     graph: Graph
     """Acts of judgement: the edges along which trust flows at the next tick."""
     reckoned: Inputs | None = None
-    """What the trust of the last tick depended on; None if that is not known."""
+    """What the trust of the last tick, or of genesis, depended on; None if that is not known."""
     cut_members: tuple[Member, ...] = ()
     """Who agrees on the next cut: members and keys of the last tick."""
     views: dict[AgentId, AgentView] = field(default_factory=dict)

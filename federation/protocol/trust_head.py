@@ -5,11 +5,10 @@ realm. No link of anybody is in it, so what one realm says of another goes no fu
 transitive re-export). In its own realm it has no effect.
 """
 
-from federation.core import AgentId
+from federation.protocol.epochs import silent
 from federation.protocol.rows import world_digest
 from federation.protocol.state import State
-from federation.records import TrustHead, TrustRow, trust_head_root
-from federation.records.trust_bodies import HEAD_ROWS
+from federation.records import HEAD_ROWS, TrustHead, TrustRow, trust_head_root
 from federation.trust.eigentrust import HEAVIEST
 
 
@@ -19,11 +18,15 @@ def head_of(state: State) -> TrustHead:
     Of equal trust the lowest id comes first. Who is revoked, or has a fork that nothing has
     settled, is left out, and so is who holds no trust.
     """
+    mute = silent(state)
     trusted = sorted(
-        ((agent.trust, name) for name, agent in state.agents.items() if _speaks(state, name)),
+        (
+            (agent.trust, name)
+            for name, agent in state.agents.items()
+            if agent.trust and name not in mute
+        ),
         key=lambda one: (-one[0], one[1]),
     )[:HEAD_ROWS]
-    trusted = [(trust, name) for trust, name in trusted if trust]
     rows = tuple(
         TrustRow(
             key=state.identities[name].keys.key,
@@ -35,8 +38,3 @@ def head_of(state: State) -> TrustHead:
     return TrustHead(
         cut=state.cut, root=trust_head_root(rows), top=rows, digest=world_digest(state)
     )
-
-
-def _speaks(state: State, name: AgentId) -> bool:
-    one = state.identities[name]
-    return not one.keys.revoked and one.forked_in is None

@@ -314,7 +314,11 @@ def begin(
         {},
     )
     admitted = set(state.agents)
-    if state.refused or set(state.founders) - admitted or epochs.seeds(state) - admitted:
+    if (
+        state.refused
+        or set(state.founders) - admitted
+        or epochs.charter_seeds(state.charter) - admitted
+    ):
         raise _bad_genesis("an admission among the records does not count")
     state.cut_members = members_of(state, None)
     # Nothing that trust depends on has moved since: the first tick need not reckon it again.

@@ -32,11 +32,11 @@ from federation.trust.clones import keeper_of, model_of
 from federation.trust.competence import Agreement, Counted, decide
 from federation.trust.decay import Decay, one_epoch
 from federation.trust.eigentrust import (
-    ROUNDS,
     M,
     Problem,
     Solve,
     edge_cap,
+    in_seats,
     reckon,
     ticket_price,
     trust_ref,
@@ -88,7 +88,6 @@ __all__ = [
     "EXPIRY",
     "HALF_LIFE",
     "NEWCOMER",
-    "ROUNDS",
     "TRUSTED",
     "Agreement",
     "Answered",
@@ -138,6 +137,7 @@ __all__ = [
     "effective_share",
     "evidence_of",
     "has_ticket",
+    "in_seats",
     "keeper_of",
     "liability_evidence",
     "model_of",

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from federation.charter import Trust
-from federation.core import ParameterError
+from federation.core import MILLION, ParameterError, Ppm
 
 M: Final = 1 << 60
 """Trust of all nodes together."""
@@ -77,6 +77,11 @@ and comes as an input."""
 def trust_ref(trust: Trust) -> int:
     """Give the trust of one average seat, of M."""
     return M // trust.seats
+
+
+def in_seats(trust: Trust, t: int) -> Ppm:
+    """Tell trust of `t` (of M) in ppm of one average seat, rounded down."""
+    return t * MILLION // trust_ref(trust)
 
 
 def ticket_price(trust: Trust) -> int:

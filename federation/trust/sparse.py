@@ -4,10 +4,10 @@ A round is one product of a sparse matrix with a vector, in int64: no float touc
 and why no sum leaves 64 bits is told in `eigentrust`. Integer sums do not depend on their order,
 so neither the library's loops, nor the processor, nor how the work is shared out can show.
 
-*Memory.* Rows are targets. Places take 4 bytes an edge and weights 1; for the rounds these are
-widened to 8, since the library multiplies numbers of one type only. *Time.* The rows are cut into
-blocks of about a million edges, which `each` may spread over threads: the library lets go of the
-interpreter's lock during a product.
+*Memory.* Rows are targets. A place takes 4 bytes an edge and a weight 1; the rounds need a copy of
+the weights in 8, since the library multiplies numbers of one type only. That makes 13 bytes an
+edge. *Time.* The rows are cut into blocks of about a million edges, which `each` may spread over
+threads: the library lets go of the interpreter's lock during a product.
 
 Only who wants this module imports it: a small node never loads numpy and scipy.
 """

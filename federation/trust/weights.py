@@ -9,7 +9,7 @@ w_min, so it bounds no Sybils. Trust comes from the last tick, and so does the r
 
 from federation.charter import Trust
 from federation.core import MILLION, Ppm, Weight
-from federation.trust.eigentrust import ticket_price, trust_ref
+from federation.trust.eigentrust import in_seats, ticket_price
 
 
 def has_ticket(trust: Trust, t: int) -> bool:
@@ -22,7 +22,7 @@ def weight(trust: Trust, *, t: int, competence: Ppm, r: Ppm) -> Weight:
 
     `ticketed` ignores r, `blend` ignores b: the two are never mixed.
     """
-    seats = t * MILLION // trust_ref(trust)
+    seats = in_seats(trust, t)
     if trust.voting == "blend":
         return blended(trust, r=r, seats=seats)
     return ticketed(trust, competence=competence, seats=seats) if has_ticket(trust, t) else 0

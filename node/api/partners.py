@@ -6,6 +6,7 @@ policy is. They are rows of the table of routes like all others.
 
 import base64
 import binascii
+from dataclasses import replace
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -14,7 +15,6 @@ from msgspec import Meta
 
 from federation.core import AgentId, InstanceId, short
 from federation.protocol import Policy, custody, head_of
-from federation.protocol.local import charter_seeds
 from federation.records import Kind, Record, TrustHead
 from node.api.calls import Call, Route, Who
 from node.api.schemas import Done, Id
@@ -140,8 +140,7 @@ async def set_seeds(call: Call) -> PolicyPage:
             if name not in world.state.agents:
                 raise bad_field("$.agents", f"{short(name)}… is no admitted agent")
         seeds = frozenset(found)
-    kept = _kept(call)
-    return _keep(call, Partners(seeds=seeds, observed=kept.observed, links=kept.links))
+    return _keep(call, replace(_kept(call), seeds=seeds))
 
 
 async def show_disagreement(call: Call) -> Disagreement:
@@ -251,7 +250,7 @@ def _keep(call: Call, partners: Partners) -> PolicyPage:
 
 def _seeds_left(call: Call, policy: Policy) -> bool:
     agents = call.node.world.state.agents
-    seeds = charter_seeds(call.node.world.charter) if policy.seeds is None else policy.seeds
+    seeds = policy.seeds_under(call.node.world.charter)
     return any(name in agents and agents[name].instance not in policy.observed for name in seeds)
 
 

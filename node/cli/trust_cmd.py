@@ -32,7 +32,8 @@ def _show(arguments: argparse.Namespace, output: Output) -> Exit:
 
 
 def _tell(output: Output, page: Told) -> None:
-    for sentence in _list(page.get("why")):
+    why = page.get("why")
+    for sentence in why if isinstance(why, list) else ():
         output.put(cell(sentence))
     output.put("")
     _put_terms(output, page)
@@ -132,10 +133,10 @@ def _put_flows(output: Output, page: Told) -> None:
         ],
     )
     put_more(output, page.get("inflows_left_out"), "agents")
-    _heading(output, "By which ways")
+    _heading(output, "Along which paths")
     put_table(
         output,
-        ("seats", "way"),
+        ("seats", "path"),
         [
             (
                 share(row.get("flow")),
@@ -204,10 +205,6 @@ def _heading(output: Output, words: str) -> None:
 
 def _percent(value: Json) -> str:
     return f"{value / MILLION:.1%}" if isinstance(value, int) else cell(None)
-
-
-def _list(value: Json) -> list[Json]:
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 TRUST_SHOW: Final = Command(

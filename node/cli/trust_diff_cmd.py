@@ -8,7 +8,7 @@ from node.cli.command import Command
 from node.cli.errors import Exit
 from node.cli.output import Output, clean
 from node.cli.peer_cmd import find_peer, peers_of
-from node.cli.tables import NOTHING, Told, cell, put_fields, put_table, row_of, rows_of
+from node.cli.tables import NOTHING, Told, cell, put_fields, put_more, put_table, row_of, rows_of
 
 _ONLY: Final = {"ours": "only here", "theirs": "only there"}
 
@@ -58,9 +58,8 @@ def _tell(output: Output, page: Told) -> None:
     if lines:
         output.say()
         put_table(output, ("table", "id", "name", "field", "ours", "theirs", "means"), lines)
-    for name, words in (("more_rows", "rows"), ("more_buckets", "buckets not looked into")):
-        if page.get(name):
-            output.put(f"and {cell(page.get(name))} more {words}")
+    put_more(output, page.get("more_rows"), "rows")
+    put_more(output, page.get("more_buckets"), "buckets not looked into")
     for cause in rows_of(page.get("causes")):
         output.say()
         output.put(f"{cell(cause.get('code'))}: {clean(str(cause.get('says')))}")

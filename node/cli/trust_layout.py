@@ -1,4 +1,4 @@
-"""Where the agents of a picture of trust stand: near those they judge, and on nobody's feet.
+"""Where the agents of a picture of trust stand: near those they judge, and without overlapping.
 
 Springs pull together who judges whom, and a little those of one operator; then circles that
 overlap are pushed apart. The same graph always gives the same places. Only this module knows

@@ -14,7 +14,7 @@ import trio
 
 from federation.core import ParameterError
 from federation.protocol import LocalView, World
-from federation.protocol.local import Policy, Questions, questions, view
+from federation.protocol.local import Policy, Questions, answer, questions, view
 from federation.trust import LocalTrust
 from federation.trust.local import NOBODY_TRUSTED, LocalProblem
 from node.base.errors import NodeCode, RequestError
@@ -89,10 +89,6 @@ async def _beside(
 def _answer_both(one: Reckoner, asked: Questions) -> tuple[LocalTrust, LocalTrust]:
     """Answer both questions in one process, and end it; in a thread, as is reading the answers."""
     try:
-        return _answer(one, asked.charter), _answer(one, asked.mine)
+        return answer(asked.charter, one.answer), answer(asked.mine, one.answer)
     finally:
         one.rest()
-
-
-def _answer(one: Reckoner, asked: LocalProblem) -> LocalTrust:
-    return NOBODY_TRUSTED if asked.problem is None else asked.read(one.answer(asked.problem))

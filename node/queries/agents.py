@@ -15,9 +15,10 @@ from federation.identity import KeyState
 from federation.protocol import World
 from federation.protocol.state import Agent
 from federation.records import Custody, Role, did_key
+from federation.trust import in_seats
 from node.base.errors import NodeCode, RequestError
 from node.queries.names import Thing, Who, cid_of, unknown, who
-from node.queries.trust_terms import BadgePage, badges_held, seats
+from node.queries.trust_terms import BadgePage, badges_held
 
 MOST: int = 200
 """Agents of one page."""
@@ -208,7 +209,7 @@ def _standing(world: World, agent: Agent) -> Standing:
         operator=who(world, agent.operator),
         instance=who(world, agent.instance),
         tier=agent.tier,
-        trust=seats(state.charter.trust, agent.trust),
+        trust=in_seats(state.charter.trust, agent.trust),
         ways=agent.ways,
         weight=agent.weight,
         reputation=agent.r,

@@ -3,7 +3,7 @@
 A world follows from the records of its cut, the charter, and the program. So each field points to
 one of them: fields that records alone decide, fields of evidence, fields reckoned from those. The
 nearest to the records that differs is the cause to look at first; what is reckoned from it differs
-in its train. These are pointers, no proofs: only folding the log again, which `folkmoot doctor`
+as a result. These are pointers, not proofs: only folding the log again, which `folkmoot doctor`
 does, tells which of the two is wrong.
 """
 
@@ -181,8 +181,8 @@ def _of_fields(fields: Fields, ours: WorldAt, theirs: WorldAt) -> list[Cause]:
         made.append(
             Cause(
                 code=CauseCode.EVIDENCE,
-                says="Evidence differs: the two count outcomes otherwise. Trust and weight differ in "
-                "its train.",
+                says="Evidence differs: the two count outcomes otherwise. Reputation and weight differ "
+                "as a result.",
                 fix=_DOCTOR,
             )
         )

@@ -93,15 +93,6 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     """Where we part, newest first; at most as many as asked for."""
 
 
-def disagreement(
-    world: World, seen: LocalView, *, rounds: int = 200, most: int = 50
-) -> Disagreement:
-    """Compare the newest ended rounds; `rounds` is 1 to 1,000 and `most` 1 to 100."""
-    newest, more = newest_ended(world, rounds)
-    compared = [compare(one, seen) for one in newest]
-    return page(world, seen, compared, more=more, most=most)
-
-
 def newest_ended(world: World, rounds: int) -> tuple[list[Round], bool]:
     """Give the newest ended rounds, and whether there are more.
 

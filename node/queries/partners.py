@@ -11,7 +11,7 @@ import msgspec
 
 from federation.core import AgentId, InstanceId, Micro, Ppm, PublicKey
 from federation.protocol import LocalView, Policy, World
-from federation.protocol.local import charter_seeds, keys_here, local_reputation
+from federation.protocol.local import keys_here, local_reputation
 from federation.trust import EXPIRY, Link
 from federation.trust.foreign import row_of
 from node.queries.names import Who, who
@@ -115,7 +115,6 @@ class LinkHead(msgspec.Struct, frozen=True, kw_only=True):
 def policy_page(world: World, policy: Policy) -> PolicyPage:
     """Show the policy with every instance of the realm."""
     state = world.state
-    seeds = charter_seeds(world.charter) if policy.seeds is None else policy.seeds
     me = world.me.instance if world.me else None
     admitted: dict[InstanceId, int] = {}
     for agent in state.agents.values():
@@ -123,7 +122,7 @@ def policy_page(world: World, policy: Policy) -> PolicyPage:
     return PolicyPage(
         neutral=policy.is_neutral(world.charter),
         from_charter=policy.seeds is None,
-        seeds=tuple(who(world, seed) for seed in sorted(seeds)),
+        seeds=tuple(who(world, seed) for seed in sorted(policy.seeds_under(world.charter))),
         instances=tuple(
             InstancePolicy(
                 instance=who(world, instance),

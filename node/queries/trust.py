@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from federation.core import AgentId, Ppm
-from federation.protocol import World, epochs
-from federation.protocol.local import charter_seeds
+from federation.protocol import World, epochs, judgements
 from federation.protocol.progress import is_contained
 from federation.records import AgentVouch, Kind, Record
+from federation.trust import in_seats
 from federation.trust.paths import Inflow, inflows, paths
 from node.base.errors import NodeCode, RequestError
 from node.queries import trust_caps
@@ -141,7 +141,7 @@ def trust(world: World, name: AgentId) -> TrustPage:
     records = _vouches(world)
     held, silent = _held(world), epochs.silent(state)
     flows = inflows(state.graph, held, rules, name, silent)
-    tick, used = agent.vouched
+    left = state.charter.quotas.vouches_epoch - judgements.used(state, agent)
     page = TrustPage(
         tick=state.tick,
         agent=who(world, name),
@@ -168,11 +168,7 @@ def trust(world: World, name: AgentId) -> TrustPage:
             _vouch(world, by, name, weight, records) for by, weight in _heaviest(received)
         ),
         vouches_left_out=sum(max(len(one) - MOST_VOUCHES, 0) for one in (given, received)),
-        vouches_left=max(
-            state.charter.quotas.vouches_epoch - (used if tick == state.tick else 0), 0
-        )
-        if agent.tier
-        else 0,
+        vouches_left=max(left, 0) if agent.tier else 0,
         badges=terms.badges_held(rules, agent),
     )
     return msgspec.structs.replace(page, why=reasons(page))
@@ -204,7 +200,7 @@ def _flow(world: World, name: AgentId, one: Inflow) -> InflowPage:
         approvals=edge.approvals,
         vouch=edge.vouch,
         weight=one.weight,
-        flow=terms.seats(state.charter.trust, one.flow),
+        flow=in_seats(state.charter.trust, one.flow),
         capped=one.capped,
     )
 
@@ -213,12 +209,12 @@ def _paths(
     world: World, name: AgentId, held: Mapping[AgentId, int], silent: Collection[AgentId]
 ) -> tuple[PathPage, ...]:
     state = world.state
-    seeds = charter_seeds(state.charter)
+    seeds = epochs.charter_seeds(state.charter)
     found = paths(state.graph, held, state.charter.trust, name, seeds, silent, most=MOST_PATHS)
     return tuple(
         PathPage(
             agents=tuple(who(world, one) for one in path.agents),
-            flow=terms.seats(state.charter.trust, path.flow),
+            flow=in_seats(state.charter.trust, path.flow),
         )
         for path in found
     )

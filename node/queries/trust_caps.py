@@ -220,10 +220,11 @@ def _says(
             f"{count} reviewers {shared}: they are one voice, hold {percent(was)} of the weight and "
             f"count as the heaviest of them, {percent(now)}."
         )
-    who_they_are = "1 reviewer" if count == 1 else f"{count} reviewers"
+    whole = f"of its {grouping.value} {called(group) if group else ''}"
     holds = (
-        f"The {who_they_are} of its {grouping.value} {called(group) if group else ''} "
-        f"{'holds' if count == 1 else 'hold'} {percent(was)}"
+        f"It is the only reviewer {whole} and holds {percent(was)}"
+        if count == 1
+        else f"The {count} reviewers {whole} hold {percent(was)}"
     )
     limit = f"the cap is {percent(most)}"
     if most > rule:

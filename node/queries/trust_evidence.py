@@ -5,10 +5,11 @@ from typing import Final
 
 import msgspec
 
-from federation.core import AgentId, ArtifactId, Digest, Micro, Ppm
+from federation.core import MILLION, AgentId, ArtifactId, Digest, Micro, Ppm
 from federation.protocol import World
 from federation.records import Argue
 from federation.trust import Entry, EvidenceKind
+from federation.trust.explain import discounted
 from node.queries.names import Who, who
 from node.queries.texts import article
 
@@ -128,7 +129,7 @@ def _row(world: World, entry: Entry) -> EvidenceRow:
         practice=row.practice,
         positive=row.positive,
         negative=row.negative,
-        discount=1_000_000 * slack // (slack + entry.earlier),
+        discount=discounted(MILLION, earlier=entry.earlier, slack=slack),
         capped=tuple(bound.value for bound in entry.bounds),
         counts_positive=entry.positive,
         counts_negative=entry.negative,

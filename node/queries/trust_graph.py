@@ -9,10 +9,9 @@ import msgspec
 from federation.core import AgentId, Ppm, Weight
 from federation.protocol import World
 from federation.protocol.state import Agent
-from federation.trust import Edge
+from federation.trust import Edge, in_seats
 from node.queries.names import Who, who
 from node.queries.per_cut import PerCut
-from node.queries.trust_terms import seats
 
 MOST_AGENTS: Final = 500
 MOST_EDGES: Final = 5_000
@@ -99,7 +98,7 @@ def graph(world: World) -> TrustGraph:
                 operator=who(world, agent.operator),
                 tier=agent.tier,
                 weight=agent.weight,
-                trust=seats(rules, agent.trust),
+                trust=in_seats(rules, agent.trust),
                 founder=agent.founder is not None,
             )
             for agent in picked.agents

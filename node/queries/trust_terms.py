@@ -12,10 +12,18 @@ import msgspec
 
 from federation.charter import Trust
 from federation.core import MILLION, Ppm, Weight
-from federation.protocol.local import charter_seeds
+from federation.protocol.epochs import charter_seeds
 from federation.protocol.state import Agent, State
-from federation.trust import Requirement, badges_of, has_ticket, requirements
-from federation.trust.eigentrust import M, ticket_price, trust_ref
+from federation.trust import (
+    M,
+    Requirement,
+    badges_of,
+    has_ticket,
+    in_seats,
+    requirements,
+    ticket_price,
+    trust_ref,
+)
 from node.queries.names import Who
 
 
@@ -141,11 +149,6 @@ def badges_held(trust: Trust, agent: Agent) -> tuple[BadgePage, ...]:
     return tuple(BadgePage(badge=one.badge, reason=one.reason.value) for one in held)
 
 
-def seats(trust: Trust, t: int) -> Ppm:
-    """Tell trust (of M) in ppm of an average seat, rounded down."""
-    return t * MILLION // trust_ref(trust)
-
-
 def decimal(share: int, *, places: int = 3) -> str:
     """Spell parts per million as a decimal, rounded down: 0.050, 1.000, 12.340."""
     whole, rest = divmod(max(share, 0), MILLION)
@@ -160,7 +163,7 @@ def percent(share: Ppm) -> str:
 def score_of(state: State, agent: Agent) -> Score:
     """Tell how much trust an agent holds."""
     return Score(
-        seats=seats(state.charter.trust, agent.trust),
+        seats=in_seats(state.charter.trust, agent.trust),
         share=agent.trust * MILLION // M,
         of_seats=state.charter.trust.seats,
         seed=agent.agent in charter_seeds(state.charter),
@@ -217,7 +220,7 @@ def _needs(state: State, agent: Agent, row: Requirement, share: Ppm) -> Iterator
     yield TierNeed(
         condition=Condition.TICKET,
         needs=ticket.needs,
-        shows=seats(trust, agent.trust),
+        shows=in_seats(trust, agent.trust),
         met=ticket.has,
         exempt=False,
     )
@@ -244,7 +247,7 @@ def _least(threshold: int, share: Ppm) -> int:
 
 def weight_of(trust: Trust, agent: Agent) -> WeightTerms:
     """Tell how an agent's weight comes about."""
-    capped = min(MILLION, seats(trust, agent.trust))
+    capped = min(MILLION, in_seats(trust, agent.trust))
     return WeightTerms(
         weight=agent.weight,
         voting=trust.voting,
@@ -270,7 +273,7 @@ def _formula(trust: Trust, agent: Agent, capped: Ppm) -> str:
             mixed = f"({mixed})²"
         return f"{mixed}, held between {low} and {high}, is {weight}"
     if not has_ticket(trust, agent.trust):
-        return f"0 without a ticket: trust {decimal(seats(trust, agent.trust))} of a seat"
+        return f"0 without a ticket: trust {decimal(in_seats(trust, agent.trust))} of a seat"
     return (
         f"{high} · competence {decimal(agent.competence)} · trust {e}, "
         f"held between {low} and {high}, is {weight}"

@@ -71,7 +71,7 @@ def _flows(page: "TrustPage") -> Iterator[str]:
     rest = f", and {more} more" if more else ""
     yield f"Others pass trust to it: {_joined(named, last=not more)}{rest}."
     if page.paths and len(page.paths[0].agents) > 1:
-        yield f"Most comes by the way {_way(page.paths[0].agents)}."
+        yield f"Most of it comes along the path {_path(page.paths[0].agents)}."
 
 
 def _ticket(page: "TrustPage") -> Iterator[str]:
@@ -96,9 +96,10 @@ def _tier(page: "TrustPage") -> Iterator[str]:
         yield f"It has {name}."
     above = next((row for row in tier.rows if not row.earned), None)
     if above is not None:
-        verb = "To earn" if not above.held else "To earn by itself what the charter gives it,"
-        what = f"{verb} tier {above.tier}" if not above.held else f"{verb} tier {above.tier},"
-        yield f"{what} it lacks {_joined(list(_lacks(above)))}."
+        what = f"tier {above.tier}"
+        if above.held:
+            what = f"by itself what the charter gives it, {what},"
+        yield f"To earn {what} it lacks {_joined(list(_lacks(above)))}."
         if any(one.condition is Condition.INTERACTIONS and not one.met for one in above.needs):
             yield "Interactions are outcomes: of its ballots, practice ballots too, and of its own work."
 
@@ -167,7 +168,7 @@ def _weight(page: "TrustPage") -> Iterator[str]:
     )
 
 
-def _way(agents: tuple[Who, ...]) -> str:
+def _path(agents: tuple[Who, ...]) -> str:
     return " → ".join(called(one) for one in agents)
 
 

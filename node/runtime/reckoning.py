@@ -44,7 +44,7 @@ IDLE_S: Final = 60.0
 PATIENCE_S: Final = 60.0
 """Seconds until a process that does not answer is given up, for a small problem."""
 PATIENCE_EDGE_US: Final = 20
-"""What each edge adds to that; it takes a busy machine two or three."""
+"""What each edge adds to that; a busy machine takes about one."""
 
 _MS: Final = 1_000
 _PIECE: Final = 2**20

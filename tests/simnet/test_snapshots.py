@@ -20,7 +20,8 @@ from federation.protocol.invariants import broken
 from federation.protocol.snapshot import _File
 from federation.simulation.network import SimNetwork, Trap
 from federation.simulation.network.community import Community, community
-from federation.simulation.network.node import Recall, SimNode
+from federation.simulation.network.disk import Recall
+from federation.simulation.network.node import SimNode
 from federation.simulation.network.schedules import Scenario, build, draw, finish
 from federation.simulation.network.watch import REVIEW, TIMING, watched
 from tests.federation.protocol.alike import differences

@@ -6,6 +6,7 @@
 `letters`      what instances send each other
 `sync`         reconciliation
 `conduct`      where a liar departs from its core
+`disk`         what survives a crash
 `node`         one instance: world, store, shell; crashes and restarts
 `agents`       agents that argue, vote and reveal
 `community`    a small realm with all its keys

@@ -6,18 +6,18 @@ does: then everything but the store is gone (design: a member stores durably).
 """
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias, assert_never
+from dataclasses import dataclass
+from typing import Final, Protocol, assert_never
 
 from federation.core import InstanceId, Lots, Millis
 from federation.crypto import KeySigner, Verify
 from federation.protocol import Founding, World, begin, snapshot, start, step
 from federation.protocol import effects as fx
 from federation.protocol import inputs as ins
-from federation.protocol.rebuild import Durable, restore
+from federation.protocol.rebuild import restore
 from federation.simulation.network import sync
 from federation.simulation.network.clock import LocalClock
+from federation.simulation.network.disk import Disk, Recall
 from federation.simulation.network.letters import (
     AskBlob,
     AskHello,
@@ -104,17 +104,6 @@ BEFORE_HELLO: Final = b"before hello"
 
 _CUT: Final = fx.Happening.CUT
 
-Recall: TypeAlias = Callable[[list[bytes]], bytes | None]
-"""Picks the snapshot to start from, of all that were taken, oldest first."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Disk(Durable):
-    """What survives a crash."""
-
-    snapshots: list[bytes] = field(default_factory=list)
-    """One for each step that folded a cut, if the instance keeps any."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trap:
@@ -193,14 +182,6 @@ class SimNode:
         if self.world is not None:
             self.world = None
             self.host.crashed(self, down_for)
-
-    def snapshot(self) -> Disk:
-        """Copy the store, as a backup does."""
-        copied = copy(self.disk)
-        copied.records, copied.blobs = list(self.disk.records), list(self.disk.blobs)
-        copied.journal, copied.starts = list(self.disk.journal), dict(self.disk.starts)
-        copied.snapshots = list(self.disk.snapshots)
-        return copied
 
     def restart(self, disk: Disk | None = None) -> None:
         """Come back from the store, or from an older copy of it."""

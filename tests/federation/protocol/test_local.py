@@ -7,11 +7,11 @@ from msgspec.structs import replace as changed
 from federation.charter import preset
 from federation.core import MILLION, AgentId
 from federation.protocol import Round, World
+from federation.protocol.epochs import charter_seeds
 from federation.protocol.local import (
     LocalView,
     Policy,
     answer,
-    charter_seeds,
     local_reputation,
     look,
     questions,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
 from federation.charter import preset
-from federation.core import ParameterError
+from federation.core import MILLION, ParameterError
 from federation.trust.eigentrust import (
     HEAVIEST,
     MOST_NODES,
@@ -20,6 +20,7 @@ from federation.trust.eigentrust import (
     check,
     column,
     edge_cap,
+    in_seats,
     packed,
     reckon,
     share,
@@ -90,6 +91,8 @@ def test_a_seat_a_ticket_and_the_edge_cap_follow_from_the_charter() -> None:
     assert trust_ref(trust) == M // 100
     assert ticket_price(trust) == -(-(M // 100) // 20)
     assert edge_cap(trust) == 4 * (M // 100)
+    assert in_seats(trust, trust_ref(trust)) == MILLION
+    assert in_seats(trust, trust_ref(trust) - 1) == MILLION - 1
 
 
 @given(seats=st.integers(1, 1_000_000), kappa=st.integers(1, 256))

@@ -145,6 +145,14 @@ def test_a_peer_that_is_none_is_not_found(capsys: pytest.CaptureFixture[str]) ->
     assert session.three[2].endswith("[NOT_FOUND]")
 
 
+def test_what_was_left_out_is_told_to_people() -> None:
+    shown = Output(data=io.StringIO(), people=io.StringIO(), quiet=False)
+    _tell(shown, {"says": "They differ.", "more_rows": 3, "more_buckets": 2})
+    assert isinstance(shown.people, io.StringIO)
+
+    assert "(3 more rows)\n(2 more buckets not looked into)\n" in shown.people.getvalue()
+
+
 def test_what_a_peer_or_an_agent_wrote_never_moves_the_cursor() -> None:
     evil = "\x1b[2J\x9b1A\u202e\r\n"
     side = {"cut": 1, "version": evil}
@@ -165,5 +173,5 @@ def test_what_a_peer_or_an_agent_wrote_never_moves_the_cursor() -> None:
     assert isinstance(shown.data, io.StringIO)
     written = shown.data.getvalue()
 
-    assert written.count("[2J") == 15
+    assert written.count("[2J") == 14
     assert not set(written) & set("\x1b\x9b\u202e\r")

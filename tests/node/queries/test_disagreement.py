@@ -4,7 +4,7 @@ import pytest
 
 from federation.protocol import Policy
 from federation.protocol.local import look
-from node.queries.disagreement import Disagreement, disagreement
+from node.queries.disagreement import Disagreement, compare, newest_ended, page
 from tests.federation.protocol.town import Town, rules
 from tests.node.queries.scenes import plain
 
@@ -21,9 +21,11 @@ def town() -> Town:
     return made.settled()
 
 
-def asked(town: Town, policy: Policy, **limits: int) -> Disagreement:
+def asked(town: Town, policy: Policy, *, rounds: int = 200, most: int = 50) -> Disagreement:
     world = town.world()
-    return disagreement(world, look(world.state, policy), **limits)
+    seen = look(world.state, policy)
+    newest, more = newest_ended(world, rounds)
+    return page(world, seen, [compare(one, seen) for one in newest], more=more, most=most)
 
 
 def observing(town: Town, instance: int = 1) -> Policy:

@@ -254,6 +254,15 @@ def test_the_caps_that_bound_an_agent_are_told_with_their_numbers() -> None:
     assert f"{percent(operator.before)}, and the cap is 10.0 %" in operator.why
 
 
+def test_of_a_group_with_one_reviewer_the_sentence_is_about_that_one() -> None:
+    town = Town.of(3, 6, operators=6)
+    (_, _, operator, _) = counted_of(town.world(), town.agent(0)).caps
+
+    assert operator.reviewers == 1
+    assert operator.why.startswith("It is the only reviewer of its operator operator 0 (")
+    assert f") and holds {percent(operator.before)}, and the cap is" in operator.why
+
+
 def test_where_there_are_few_operators_the_cap_that_is_possible_is_told() -> None:
     town = Town.of(3, 6)
     (_, _, operator, _) = counted_of(town.world(), town.agent(0)).caps

@@ -29,7 +29,7 @@ class RolledBack(Liar):
         timeline.at(self._taken, lambda: self._back_up(node))
 
     def _back_up(self, node: "SimNode") -> None:
-        disk = node.snapshot()
+        disk = node.disk.backup()
 
         def lose() -> None:
             # It restarts at once: a restored machine needs no time in a simulation.

@@ -108,7 +108,7 @@ def test_a_restarted_instance_asks_what_was_heard_of_it_and_goes_on() -> None:
 def test_a_backup_that_is_too_old_makes_an_instance_silent() -> None:
     network = network_of()
     node = network.node(0)
-    disk = node.snapshot()
+    disk = node.disk.backup()
     network.at(20, lambda: network.propose(0))
     network.run_until(700)
     assert node.disk.journal
@@ -136,7 +136,7 @@ def test_an_instance_keeps_a_snapshot_of_each_cut_and_starts_from_the_one_it_is_
     assert network.run_until(lambda: is_at_rest(network))
     world = node.world
     assert world is not None
-    backup = node.snapshot()
+    backup = node.disk.backup()
     node.crash(down_for=10)
     network.run_until(network.now + 10)
 
