@@ -9,32 +9,10 @@ from msgspec.structs import replace as changed
 from federation.charter import preset
 from federation.core import MILLION
 from federation.trust import Evidence, EvidenceKind, Ledger, Undecayed
+from tests.federation.trust.evidence_rows import ANN, BEN, says
 
 TRUST = preset("community").trust
 LOOSE = changed(TRUST, farm_cap=100 * MILLION, farm_source_cap=100 * MILLION, pair_discount=10**6)
-ANN, BEN = b"a" * 32, b"b" * 32
-
-
-def _row(
-    tick: int,
-    positive: int = 0,
-    negative: int = 0,
-    *,
-    cause: int = 0,
-    source: int = 1,
-    subject: bytes = ANN,
-    kind: EvidenceKind = EvidenceKind.VOTE,
-) -> Evidence:
-    return Evidence(
-        tick=tick,
-        cause=bytes([cause]) * 32,
-        kind=kind,
-        subject=subject,
-        source=bytes([source]) * 32,
-        positive=positive,
-        negative=negative,
-        practice=False,
-    )
 
 
 def _ledger(rows: list[Evidence], trust: object = TRUST) -> Ledger:
@@ -54,17 +32,17 @@ def test_without_evidence_reputation_is_one_half() -> None:
 
 
 def test_evidence_moves_the_mean() -> None:
-    standing = _ledger([_row(3, MILLION)]).standing(ANN, 3)
+    standing = _ledger([says(3, MILLION)]).standing(ANN, 3)
 
     assert (standing.r, standing.interactions) == (666_666, 1)
 
 
 def test_evidence_of_another_subject_does_not_count() -> None:
-    assert _ledger([_row(3, MILLION, subject=BEN)]).standing(ANN, 3).interactions == 0
+    assert _ledger([says(3, MILLION, subject=BEN)]).standing(ANN, 3).interactions == 0
 
 
 def test_evidence_of_a_later_tick_does_not_count_yet() -> None:
-    ledger = _ledger([_row(3, MILLION), _row(5, 0, MILLION, cause=1)])
+    ledger = _ledger([says(3, MILLION), says(5, 0, MILLION, cause=1)])
 
     assert ledger.standing(ANN, 2).r == 500_000
     assert ledger.standing(ANN, 4).interactions == 1
@@ -72,20 +50,20 @@ def test_evidence_of_a_later_tick_does_not_count_yet() -> None:
 
 
 def test_evidence_fades_toward_the_prior() -> None:
-    standing = _ledger([_row(0, MILLION)]).standing(ANN, 100)
+    standing = _ledger([says(0, MILLION)]).standing(ANN, 100)
 
     assert abs(standing.alpha - MILLION - MILLION * math.exp(-1)) < 2
     assert standing.interactions == 1
 
 
 def test_evidence_older_than_the_table_still_counts_as_interactions() -> None:
-    standing = _ledger([_row(0, MILLION), _row(1, MILLION, cause=1)]).standing(ANN, 9_000)
+    standing = _ledger([says(0, MILLION), says(1, MILLION, cause=1)]).standing(ANN, 9_000)
 
     assert (standing.r, standing.interactions) == (500_000, 2)
 
 
 def test_an_inactive_agents_mean_is_kept_while_its_certainty_falls() -> None:
-    rows = [_row(t, 900_000, 100_000, cause=t, source=t) for t in range(10)]
+    rows = [says(t, 900_000, 100_000, cause=t, source=t) for t in range(10)]
     ledger = _ledger(rows, LOOSE)
     then, later = ledger.standing(ANN, 9), ledger.standing(ANN, 60)
 
@@ -94,72 +72,72 @@ def test_an_inactive_agents_mean_is_kept_while_its_certainty_falls() -> None:
 
 
 def test_the_same_pair_counts_less_each_time() -> None:
-    rows = [_row(t, MILLION, cause=t) for t in range(4)]
+    rows = [says(t, MILLION, cause=t) for t in range(4)]
 
     # D = 5: 5/5 + 5/6 + 5/7 + 5/8, each rounded down.
     assert _ledger(rows).undecayed(ANN).alpha == MILLION + MILLION + 833_333 + 714_285 + 625_000
 
 
 def test_negative_evidence_of_the_same_pair_is_discounted_too() -> None:
-    rows = [_row(1, 0, MILLION), _row(2, 0, MILLION, cause=1)]
+    rows = [says(1, 0, MILLION), says(2, 0, MILLION, cause=1)]
 
     assert _ledger(rows).undecayed(ANN).beta == MILLION + MILLION + 833_333
 
 
 def test_pairs_older_than_the_window_are_forgotten() -> None:
-    inside = _ledger([_row(0, MILLION), _row(99, MILLION, cause=1)])
-    outside = _ledger([_row(0, MILLION), _row(100, MILLION, cause=1)])
+    inside = _ledger([says(0, MILLION), says(99, MILLION, cause=1)])
+    outside = _ledger([says(0, MILLION), says(100, MILLION, cause=1)])
 
     assert inside.undecayed(ANN).alpha == 2 * MILLION + 833_333
     assert outside.undecayed(ANN).alpha == 3 * MILLION
 
 
 def test_one_operator_gives_at_most_three_units_at_one_tick() -> None:
-    rows = [_row(1, MILLION, cause=n) for n in range(9)]
-    from_two = [_row(1, 5 * MILLION), _row(1, 5 * MILLION, source=2)]
+    rows = [says(1, MILLION, cause=n) for n in range(9)]
+    from_two = [says(1, 5 * MILLION), says(1, 5 * MILLION, source=2)]
 
     assert _ledger(rows).undecayed(ANN).alpha == MILLION + 3 * MILLION
     assert _ledger(from_two).undecayed(ANN).alpha == MILLION + 6 * MILLION
 
 
 def test_one_agent_earns_at_most_the_cap_in_a_window() -> None:
-    rows = [_row(t, 3 * MILLION, source=t) for t in range(6)]
+    rows = [says(t, 3 * MILLION, source=t) for t in range(6)]
     ledger = _ledger(rows)
 
     assert ledger.undecayed(ANN).alpha == MILLION + 15 * MILLION
 
 
 def test_the_cap_frees_itself_when_the_window_has_passed() -> None:
-    rows = [_row(0, 3 * MILLION, source=s) for s in range(6)]
-    early, late = _row(99, MILLION, source=9), _row(100, MILLION, source=9)
+    rows = [says(0, 3 * MILLION, source=s) for s in range(6)]
+    early, late = says(99, MILLION, source=9), says(100, MILLION, source=9)
 
     assert _ledger([*rows, early]).undecayed(ANN).alpha == 16 * MILLION
     assert _ledger([*rows, late]).undecayed(ANN).alpha == 17 * MILLION
 
 
 def test_caps_do_not_shield_from_negative_evidence() -> None:
-    rows = [_row(1, 0, 9 * MILLION, source=s) for s in range(3)]
+    rows = [says(1, 0, 9 * MILLION, source=s) for s in range(3)]
 
     assert _ledger(rows).undecayed(ANN).beta == 28 * MILLION
 
 
 def test_an_outcome_split_over_operators_is_one_interaction() -> None:
-    split = [_row(1, 500_000, source=s, kind=EvidenceKind.CONTRIBUTION) for s in (1, 2)]
-    also_voted = _row(1, MILLION)
+    split = [says(1, 500_000, source=s, kind=EvidenceKind.CONTRIBUTION) for s in (1, 2)]
+    also_voted = says(1, MILLION)
 
     assert _ledger(split).standing(ANN, 1).interactions == 1
     assert _ledger([*split, also_voted]).standing(ANN, 1).interactions == 2
 
 
 def test_the_world_digest_sees_the_newest_tick() -> None:
-    ledger = _ledger([_row(4, MILLION), _row(2, 0, MILLION, cause=1)])
+    ledger = _ledger([says(4, MILLION), says(2, 0, MILLION, cause=1)])
 
     assert ledger.undecayed(ANN).tick == 4
     assert [row.tick for row in ledger.rows(ANN)] == [2, 4]
 
 
 ROWS = st.builds(
-    _row,
+    says,
     st.integers(0, 12),
     st.integers(0, 2 * MILLION),
     st.integers(0, 2 * MILLION),
@@ -257,7 +235,7 @@ TestLateEvidence.settings = settings(max_examples=15, stateful_step_count=20, de
 
 
 def test_equal_rows_of_different_causes_are_two_interactions() -> None:
-    row = _row(1, 1_000)
+    row = says(1, 1_000)
     other = replace(row, cause=b"z" * 32)
 
     assert _ledger([row, other]).standing(ANN, 1).interactions == 2

@@ -8,34 +8,12 @@ from msgspec.structs import replace as changed
 from federation.charter import preset
 from federation.core import MILLION
 from federation.trust import Evidence, EvidenceKind, Ledger, Undecayed, Withdrawal
+from tests.federation.trust.evidence_rows import ANN, BEN, says
 
 TRUST = changed(
     preset("community").trust, window=4, farm_cap=4 * MILLION, farm_source_cap=2 * MILLION
 )
-ANN, BEN = b"a" * 32, b"b" * 32
 VOTE = EvidenceKind.VOTE
-
-
-def _row(
-    tick: int,
-    positive: int = 0,
-    negative: int = 0,
-    *,
-    cause: int = 0,
-    source: int = 1,
-    subject: bytes = ANN,
-    kind: EvidenceKind = VOTE,
-) -> Evidence:
-    return Evidence(
-        tick=tick,
-        cause=bytes([cause]) * 32,
-        kind=kind,
-        subject=subject,
-        source=bytes([source]) * 32,
-        positive=positive,
-        negative=negative,
-        practice=False,
-    )
 
 
 def _withdrawal(cause: int, *, kind: EvidenceKind = VOTE, subject: bytes = ANN) -> Withdrawal:
@@ -65,11 +43,11 @@ def _all(ledger: Ledger) -> list[object]:
 
 def test_a_withdrawn_row_counts_as_if_it_had_never_been() -> None:
     ledger = Ledger(TRUST)
-    ledger.add([_row(1, MILLION), _row(2, MILLION, cause=1)])
+    ledger.add([says(1, MILLION), says(2, MILLION, cause=1)])
     ledger.withdraw([_withdrawal(0)])
 
     # No discount of the second row, no interaction.
-    assert ledger.rows(ANN) == (_row(2, MILLION, cause=1),)
+    assert ledger.rows(ANN) == (says(2, MILLION, cause=1),)
     assert ledger.undecayed(ANN).alpha == 2 * MILLION
     assert ledger.standing(ANN, 2).interactions == 1
 
@@ -77,8 +55,8 @@ def test_a_withdrawn_row_counts_as_if_it_had_never_been() -> None:
 def test_a_withdrawal_that_comes_first_waits_for_its_row() -> None:
     ledger = Ledger(TRUST)
     ledger.withdraw([_withdrawal(0)])
-    ledger.add([_row(1, MILLION)])
-    ledger.add([_row(1, MILLION)])
+    ledger.add([says(1, MILLION)])
+    ledger.add([says(1, MILLION)])
 
     assert ledger.rows(ANN) == ()
     assert ledger.undecayed(ANN) == Undecayed(alpha=MILLION, beta=MILLION, tick=None)
@@ -86,7 +64,7 @@ def test_a_withdrawal_that_comes_first_waits_for_its_row() -> None:
 
 def test_whose_only_row_is_withdrawn_has_no_books() -> None:
     ledger = Ledger(TRUST)
-    ledger.add([_row(1, MILLION)])
+    ledger.add([says(1, MILLION)])
     ledger.standing(ANN, 1)
     ledger.withdraw([_withdrawal(0)])
 
@@ -96,12 +74,12 @@ def test_whose_only_row_is_withdrawn_has_no_books() -> None:
 
 def test_other_causes_kinds_and_subjects_stay() -> None:
     rows = [
-        _row(1, 1, cause=1),
-        _row(1, 1, kind=EvidenceKind.CONTRIBUTION),
-        _row(1, 1, subject=BEN),
+        says(1, 1, cause=1),
+        says(1, 1, kind=EvidenceKind.CONTRIBUTION),
+        says(1, 1, subject=BEN),
     ]
     ledger = Ledger(TRUST)
-    ledger.add([*rows, _row(1, 1)])
+    ledger.add([*rows, says(1, 1)])
     ledger.withdraw([_withdrawal(0)])
 
     assert {*ledger.rows(ANN), *ledger.rows(BEN)} == set(rows)
@@ -109,7 +87,7 @@ def test_other_causes_kinds_and_subjects_stay() -> None:
 
 def test_all_parts_of_a_split_row_go_together() -> None:
     ledger = Ledger(TRUST)
-    ledger.add([_row(1, 1, source=1), _row(1, 1, source=2), _row(3, 1, source=3)])
+    ledger.add([says(1, 1, source=1), says(1, 1, source=2), says(3, 1, source=3)])
     ledger.withdraw([_withdrawal(0)])
 
     assert ledger.rows(ANN) == ()
@@ -117,8 +95,8 @@ def test_all_parts_of_a_split_row_go_together() -> None:
 
 def test_a_cap_that_a_withdrawn_row_used_up_is_free_again() -> None:
     ledger = Ledger(TRUST)
-    ledger.add([_row(1, 2 * MILLION, source=n, cause=n) for n in (1, 2)])
-    ledger.add([_row(2, MILLION, source=3, cause=3)])
+    ledger.add([says(1, 2 * MILLION, source=n, cause=n) for n in (1, 2)])
+    ledger.add([says(2, MILLION, source=3, cause=3)])
     before = ledger.undecayed(ANN).alpha
     ledger.withdraw([_withdrawal(1)])
 
@@ -136,7 +114,7 @@ def test_withdrawals_are_listed_sorted_and_once() -> None:
 
 
 ROWS = st.builds(
-    _row,
+    says,
     st.integers(0, 12),
     st.integers(0, 2 * MILLION),
     st.integers(0, 2 * MILLION),

@@ -9,36 +9,12 @@ from federation.charter import preset
 from federation.core import MILLION
 from federation.trust import Bound, Entry, Evidence, EvidenceKind, Ledger
 from federation.trust.explain import shared
+from tests.federation.trust.evidence_rows import ANN, BEN, says
 
 TRUST = preset("community").trust
 TIGHT = changed(TRUST, window=4, farm_cap=4 * MILLION, farm_source_cap=2 * MILLION)
 HARSH = changed(TIGHT, farm_cap=MILLION, farm_source_cap=800_000, window=3)
 """So low that a handful of rows meets every cap, and frees it again."""
-ANN, BEN = b"a" * 32, b"b" * 32
-
-
-def _row(
-    tick: int,
-    positive: int = 0,
-    negative: int = 0,
-    *,
-    cause: int = 0,
-    source: int = 1,
-    subject: bytes = ANN,
-    kind: EvidenceKind = EvidenceKind.VOTE,
-    topic: str = "",
-) -> Evidence:
-    return Evidence(
-        tick=tick,
-        cause=bytes([cause]) * 32,
-        kind=kind,
-        subject=subject,
-        source=bytes([source]) * 32,
-        positive=positive,
-        negative=negative,
-        practice=False,
-        topic=topic,
-    )
 
 
 def _ledger(rows: list[Evidence], trust: object = TRUST) -> Ledger:
@@ -49,11 +25,11 @@ def _ledger(rows: list[Evidence], trust: object = TRUST) -> Ledger:
 
 def test_nothing_has_no_entries() -> None:
     assert _ledger([]).explain(ANN, 9) == ()
-    assert _ledger([_row(1, 5, subject=BEN)]).explain(ANN, 9) == ()
+    assert _ledger([says(1, 5, subject=BEN)]).explain(ANN, 9) == ()
 
 
 def test_an_entry_tells_what_the_discount_and_the_decay_took() -> None:
-    first, second = _row(0, MILLION), _row(10, 0, MILLION, cause=1)
+    first, second = says(0, MILLION), says(10, 0, MILLION, cause=1)
 
     assert _ledger([second, first]).explain(ANN, 100) == (
         Entry(
@@ -80,43 +56,43 @@ def test_an_entry_tells_what_the_discount_and_the_decay_took() -> None:
 
 
 def test_later_rows_are_left_out() -> None:
-    ledger = _ledger([_row(3, MILLION), _row(5, MILLION, cause=1)])
+    ledger = _ledger([says(3, MILLION), says(5, MILLION, cause=1)])
 
     assert [entry.evidence.tick for entry in ledger.explain(ANN, 4)] == [3]
 
 
 def test_what_a_source_cap_takes_is_borne_in_proportion() -> None:
-    rows = [_row(1, 4 * MILLION), _row(1, 0, 7, cause=1), _row(1, MILLION, source=2, cause=2)]
+    rows = [says(1, 4 * MILLION), says(1, 0, 7, cause=1), says(1, MILLION, source=2, cause=2)]
     found = _ledger(rows, TIGHT).explain(ANN, 1)
 
     assert [entry.credited for entry in found] == [2 * MILLION, 0, MILLION]
     assert [entry.bounds for entry in found] == [(Bound.SOURCE_CAP,), (), ()]
-    two = [_row(1, 3 * MILLION), _row(1, 1_200_000, cause=1)]
+    two = [says(1, 3 * MILLION), says(1, 1_200_000, cause=1)]
     # Asked 3 and 1.2 · 5/6 = 1 of a cap of 2.
     assert [e.credited for e in _ledger(two, TIGHT).explain(ANN, 1)] == [1_500_000, 500_000]
 
 
 def test_what_the_farming_cap_takes_is_borne_in_proportion() -> None:
-    rows = [_row(1, 1_500_000, source=n, cause=n) for n in range(4)]
+    rows = [says(1, 1_500_000, source=n, cause=n) for n in range(4)]
     found = _ledger(rows, TIGHT).explain(ANN, 1)
 
     assert [entry.credited for entry in found] == [MILLION] * 4
     assert {entry.bounds for entry in found} == {(Bound.FARM_CAP,)}
-    late = _ledger([*rows, _row(4, MILLION, source=9)], TIGHT).explain(ANN, 4)[-1]
+    late = _ledger([*rows, says(4, MILLION, source=9)], TIGHT).explain(ANN, 4)[-1]
     assert (late.discounted_positive, late.credited) == (MILLION, 0)
     assert late.bounds == (Bound.FARM_CAP,)
 
 
 def test_the_farming_cap_looks_back_one_window_and_no_further() -> None:
-    rows = [_row(1, 2 * MILLION, source=n, cause=n) for n in range(2)]
-    early, late = _row(4, MILLION, source=9), _row(5, MILLION, source=9)
+    rows = [says(1, 2 * MILLION, source=n, cause=n) for n in range(2)]
+    early, late = says(4, MILLION, source=9), says(5, MILLION, source=9)
 
     assert _ledger([*rows, early], TIGHT).explain(ANN, 5)[-1].credited == 0
     assert _ledger([*rows, late], TIGHT).explain(ANN, 5)[-1].credited == MILLION
 
 
 def test_a_row_can_be_bound_by_both_caps() -> None:
-    rows = [_row(1, 9 * MILLION, source=n, cause=n) for n in range(3)]
+    rows = [says(1, 9 * MILLION, source=n, cause=n) for n in range(3)]
 
     for entry in _ledger(rows, TIGHT).explain(ANN, 1):
         assert entry.bounds == (Bound.SOURCE_CAP, Bound.FARM_CAP)
@@ -150,7 +126,7 @@ def test_shares_add_up_and_none_is_above_its_part(parts: list[int], data: st.Dat
 
 
 ROWS = st.builds(
-    _row,
+    says,
     st.integers(0, 12),
     st.integers(0, 3 * MILLION),
     st.integers(0, 2 * MILLION),
@@ -206,9 +182,9 @@ def test_no_stream_of_evidence_earns_more_than_the_farming_caps(rows: list[Evide
 def test_reputation_is_kept_by_topic() -> None:
     ledger = _ledger(
         [
-            _row(1, MILLION, topic="science"),
-            _row(2, 0, MILLION, source=2, cause=1, topic="law"),
-            _row(2, MILLION, source=3, cause=2),
+            says(1, MILLION, topic="science"),
+            says(2, 0, MILLION, source=2, cause=1, topic="law"),
+            says(2, MILLION, source=3, cause=2),
         ],
         changed(TRUST, decay=0),
     )
@@ -224,7 +200,7 @@ def test_reputation_is_kept_by_topic() -> None:
 
 
 def test_spreading_over_topics_is_no_way_around_the_caps() -> None:
-    rows = [_row(1, 3 * MILLION, source=n, cause=n, topic=f"t{n}") for n in range(20)]
+    rows = [says(1, 3 * MILLION, source=n, cause=n, topic=f"t{n}") for n in range(20)]
     found = _ledger(rows).by_topic(ANN, 1)
 
     assert sum(one.alpha - MILLION for one in found.values()) == TRUST.farm_cap

@@ -2,10 +2,11 @@
 
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 import msgspec
@@ -20,6 +21,8 @@ from node.base.settings import Settings, load
 from node.keys import Cost, Keystore
 from node.runtime import Node, open_node
 from node.setup import found_solo, write_instance
+
+T = TypeVar("T")
 
 CHEAP = Cost(memory=64, passes=1)
 PASSPHRASE = b"correct horse"
@@ -136,29 +139,47 @@ class Background:
 @contextmanager
 def background(root: Path, *, limits: Limits = QUICK) -> Iterator[Background]:
     """Run an instance in a thread until the context is left."""
-    made: queue.Queue[Background | BaseException] = queue.Queue()
+
+    async def run(show: Callable[[Background], None], over: trio.Event) -> None:
+        async with living(root, limits=limits) as it:
+            show(Background(it=it, token=trio.lowlevel.current_trio_token()))
+            await over.wait()
+
+    with in_thread(run, within=20) as found:
+        yield found
+
+
+@contextmanager
+def in_thread(
+    run: Callable[[Callable[[T], None], trio.Event], Awaitable[None]], *, within: float
+) -> Iterator[T]:
+    """Run something with trio in a thread until the context is left; gives what it shows.
+
+    It shows that within so many seconds, goes on until its event is set, and must then end.
+    """
+    made: queue.Queue[tuple[T, trio.lowlevel.TrioToken] | BaseException] = queue.Queue()
     over = trio.Event()
 
-    async def run() -> None:
-        async with living(root, limits=limits) as it:
-            made.put(Background(it=it, token=trio.lowlevel.current_trio_token()))
-            await over.wait()
+    async def whole() -> None:
+        token = trio.lowlevel.current_trio_token()
+        await run(lambda shown: made.put((shown, token)), over)
 
     def main() -> None:
         try:
-            trio.run(run)
+            trio.run(whole)
         except BaseException as error:  # noqa: BLE001 # the test's thread raises it
             made.put(error)
 
     thread = threading.Thread(target=main)
     thread.start()
-    found = made.get(timeout=20)
+    found = made.get(timeout=within)
     if isinstance(found, BaseException):
         raise found
+    shown, token = found
     try:
-        yield found
+        yield shown
     finally:
-        found.token.run_sync_soon(over.set)
+        token.run_sync_soon(over.set)
         thread.join(timeout=60)
         assert not thread.is_alive(), "the instance does not stop"
         while not made.empty():

@@ -2,8 +2,6 @@
 
 import io
 import json
-import queue
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -16,7 +14,7 @@ from federation.protocol.rows import COLUMNS
 from node.cli.output import Output
 from node.cli.trust_diff_cmd import _tell
 from node.runtime import Node
-from tests.node.api.living import living, until
+from tests.node.api.living import in_thread, living, until
 from tests.node.cli.session import run
 from tests.node.runtime.realm import Realm, introduce, realm
 
@@ -43,14 +41,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """Run two instances of one realm whose next cut is far away."""
     folder = tmp_path_factory.mktemp("diff")
     town = realm(folder, instances=2, agents=4, epoch=DAY)
-    made: queue.Queue[Pair | BaseException] = queue.Queue()
-    over = trio.Event()
 
-    async def nodes() -> None:
+    async def nodes(show: Callable[[Pair], None], over: trio.Event) -> None:
         async with living(folder, data=town.places[0]) as it, town.node(1) as two:
             introduce([two, it.node])
             await until(lambda: two.instance in it.node.links.connected)
-            made.put(
+            show(
                 Pair(
                     town=town,
                     url=it.url,
@@ -61,22 +57,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
             )
             await over.wait()
 
-    def main() -> None:
-        try:
-            trio.run(nodes)
-        except BaseException as error:  # noqa: BLE001 # the test's thread raises it
-            made.put(error)
-
-    thread = threading.Thread(target=main)
-    thread.start()
-    found = made.get(timeout=40)
-    if isinstance(found, BaseException):
-        raise found
-    try:
+    with in_thread(nodes, within=40) as found:
         yield found
-    finally:
-        found.token.run_sync_soon(over.set)
-        thread.join(timeout=60)
 
 
 @pytest.fixture(autouse=True)
