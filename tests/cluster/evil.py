@@ -69,8 +69,9 @@ class Evil:
     host: Host
     instance: InstanceId
     victim: Node
-    answers: Answers = silent
-    """What it does when the victim asks something on its sync stream."""
+    answers: Answers | None = None
+    """What it does when the victim asks on its sync stream; None keeps the question until a test
+    says: the victim asks as soon as it has heard hello, and may be faster than the test."""
     asked: list[says.Question] = field(default_factory=list)
     pushed: int = 0
 
@@ -144,6 +145,8 @@ class Evil:
         while True:
             question = says.read_question(await stream.receive(deadline_s=600))
             self.asked.append(question)
+            while self.answers is None:  # noqa: ASYNC110 # a test sets it at any time
+                await trio.sleep(0.01)
             await self.answers(stream, question)
 
     @property
@@ -220,7 +223,7 @@ class Scene:
 
     async def renew(self) -> None:
         """Forgive the evil member, and let it begin anew on a new connection."""
-        self.evil.answers = silent
+        self.evil.answers = None
         self.evil.asked.clear()
         await self.evil.host.disconnect(self.evil.key)
         await until(lambda: self.evil.instance not in self.victim.links.connected)
