@@ -267,6 +267,7 @@ async def through_core(stage: Stage, feed: Callable[[Feed], Awaitable[None]]) ->
         announce=events.announce,
         # No graph of this traffic is large: the core computes trust itself.
         reckon=lambda _effect: None,
+        prove=lambda _effect: None,
     )
     intake = PeerIntake(
         stage.ingest, inbox, refused=outside.refused, heard_from=lambda _peer, _names: None

@@ -9,7 +9,9 @@
 `queries`    looks at a world, as plain structs
 `partners`   the operator's policy about other instances and other realms
 `setup`      found a realm, write a data directory
+`minting`    the search for a proof of work by several processes
 `network`    a hardened libp2p host, and the conversations with other instances
+`outbound`   what the node asks of addresses that strangers name
 `store`      one SQLite database, written by one task
 `keys`       encrypted key files and the signers they give
 `telemetry`  log lines

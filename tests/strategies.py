@@ -106,6 +106,12 @@ counts: Final = st.integers(0, INTEGER_LIMIT) | st.integers(0, 300)
 names: Final = texts(128, least=1)
 words: Final = texts(500)
 proofs: Final = st.none() | st.binary(max_size=40)
+_label: Final = st.from_regex(r"\A[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
+domains: Final = st.builds(
+    lambda labels, last: ".".join([*labels, last])[-253:].lstrip("-."),
+    st.lists(_label, min_size=1, max_size=5),
+    st.from_regex(r"\A[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?\Z"),
+)
 tags: Final = st.from_regex(r"\A[a-z][a-z0-9_]{0,39}\Z")
 kind_names: Final = st.sampled_from([kind.value for kind in Kind]) | st.from_regex(
     r"\A[a-z]{1,20}\.[a-z_]{1,20}\Z"
@@ -191,7 +197,9 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     Kind.DELEGATE: st.builds(
         Delegate, agent=digests, scope=sets(kind_names, 64), until=st.none() | counts
     ),
-    Kind.OPERATOR_ADMIT: st.builds(OperatorAdmit, operator=digests, proof=proofs),
+    Kind.OPERATOR_ADMIT: st.builds(
+        OperatorAdmit, operator=digests, proof=proofs, domain=st.none() | domains
+    ),
     Kind.AGENT_ADMIT: st.builds(
         AgentAdmit,
         agent=digests,

@@ -9,7 +9,14 @@ Its limit is plain: a puzzle makes a flood of registrations dear, and no set of 
 What bounds those is trust, quotas and liability.
 """
 
-from federation.admission.checks import check, check_claims, does_work, passes_gate
+from federation.admission.checks import (
+    Prove,
+    check,
+    check_claims,
+    does_work,
+    passes_gate,
+    prove,
+)
 from federation.admission.mint import (
     MOST_STRIDE,
     Mint,
@@ -28,7 +35,9 @@ from federation.admission.terms import (
     MOST_PASSES,
     InForce,
     Terms,
+    asks_nothing,
     next_bits,
+    terms_of,
 )
 from federation.admission.work import (
     MOST_BYTES,
@@ -52,9 +61,11 @@ __all__ = [
     "InForce",
     "Mint",
     "Progress",
+    "Prove",
     "Solution",
     "Terms",
     "Work",
+    "asks_nothing",
     "blank_work",
     "challenge",
     "check",
@@ -65,7 +76,9 @@ __all__ = [
     "next_bits",
     "offered",
     "passes_gate",
+    "prove",
     "read_progress",
     "read_work",
+    "terms_of",
     "work_bytes",
 ]

@@ -6,6 +6,7 @@ for the last step, and lets the peer pay for a proof that fails there: that is n
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from federation.admission.terms import InForce
 from federation.admission.work import (
@@ -16,10 +17,14 @@ from federation.admission.work import (
     offered,
     part_hash,
     part_salt,
+    read_work,
     zeros,
 )
-from federation.core import Code, InstanceId, PublicKey, Realm
+from federation.core import Code, InstanceId, PeerError, PublicKey, Realm
 from federation.records import Role
+
+Prove: TypeAlias = Callable[[bytes], bool | None]
+"""Tells whether the bytes of a proof do the work that they claim; None if it cannot tell yet."""
 
 
 def check_claims(
@@ -80,6 +85,17 @@ def does_work(work: Work) -> bool:
         zeros(part_hash(part_salt(bound_to, part), solution, terms)) >= terms.bits
         for part, solution in enumerate(work.solutions)
     )
+
+
+def prove(raw: bytes) -> bool:
+    """Tell whether the bytes of a proof do the work that they claim; what is no proof does none.
+
+    Its gate is not looked at. Raises MemoryError as `does_work` does.
+    """
+    try:
+        return does_work(read_work(raw))
+    except PeerError:
+        return False
 
 
 def check(

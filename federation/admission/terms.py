@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from federation.charter import Admission
 from federation.core import Digest, ParameterError
+from federation.records import Role
 
 LEAST_MEMORY_KIB: Final = 8
 """Less memory Argon2 does not take with one lane."""
@@ -83,6 +85,27 @@ class InForce:
     Nobody knows it before that tick, so no proof can be computed ahead. Only the first beacon of a
     realm is public from the start.
     """
+
+
+def asks_nothing(admission: Admission) -> bool:
+    """Tell whether a charter asks for no proof at all, as only one of the preset `test` may."""
+    return not (admission.agent_bits or admission.operator_bits or admission.gate_bits)
+
+
+def terms_of(admission: Admission, role: Role, bits: int) -> Terms:
+    """Give what a charter asks of an agent or an operator while agents' parts have `bits` zeros.
+
+    An operator's parts have as many more as the charter puts between the two, and neither more than
+    any proof can show: also under a charter that breaks its own rules.
+    """
+    extra = admission.operator_bits - admission.agent_bits if role is Role.OPERATOR else 0
+    return Terms(
+        memory_kib=admission.memory_kib,
+        passes=admission.passes,
+        parts=admission.parts,
+        bits=min(MOST_BITS, max(0, bits + extra)),
+        gate_bits=admission.gate_bits,
+    )
 
 
 def next_bits(bits: int, admitted: int, *, base: int, target: int, most: int) -> int:

@@ -42,6 +42,9 @@ class Narrow(StrEnum):
     """Fewer than five operators stand behind the counted ballots."""
     FEW_MEMBERS = "few_member_operators"
     """Fewer than four operators run instances: one liar or one absence is felt."""
+    CAP = "cap_stopped_at_half"
+    """A cap on operators or instances would have taken more than half of the weight, and took half:
+    somebody may count for more than its share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from federation.charter.presets import PRESETS, PROTOCOL, TEST, Rules, build, pr
 from federation.charter.ranges import RangeFault, check_ranges, range_faults
 from federation.charter.realm import beacon0, charter_hash, cut0_digest, realm_id, realm_of
 from federation.charter.schema import (
+    Admission,
     Charter,
     EvidenceTable,
     Founder,
@@ -64,6 +65,7 @@ __all__ = [
     "SAFE_VOTERS",
     "SECOND",
     "TEST",
+    "Admission",
     "Badge",
     "Charter",
     "EvidenceTable",

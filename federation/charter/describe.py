@@ -15,6 +15,7 @@ from msgspec import inspect as types
 from federation.charter.duration import spell
 from federation.charter.presets import PRESETS, Rules
 from federation.charter.schema import (
+    Admission,
     Charter,
     EvidenceTable,
     Founder,
@@ -43,6 +44,7 @@ _SECTIONS: Final[tuple[tuple[str, type[msgspec.Struct]], ...]] = (
     ("review.topics[]", TopicClass),
     ("trust", Trust),
     ("trust.evidence", EvidenceTable),
+    ("admission", Admission),
     ("quotas", Quotas),
     ("genesis", Genesis),
     ("genesis.instances[]", GenesisInstance),
@@ -81,6 +83,7 @@ def _section(rules: Rules, section: str) -> msgspec.Struct | None:
         "review": rules.review,
         "trust": rules.trust,
         "trust.evidence": rules.trust.evidence,
+        "admission": rules.admission,
         "quotas": rules.quotas,
     }
     return parts.get(section)

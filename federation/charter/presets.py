@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from federation.charter.ranges import check_ranges
 from federation.charter.schema import (
+    Admission,
     Charter,
     EvidenceTable,
     Genesis,
@@ -41,6 +42,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     timing: Timing
     review: Review
     trust: Trust
+    admission: Admission
     quotas: Quotas
 
 
@@ -126,10 +128,28 @@ _COMMUNITY: Final = Rules(
             practice=250_000,
         ),
     ),
+    admission=Admission(
+        # Argon2id at 16 MiB takes 10 ms: 20 s for an agent, 160 s for an operator, 40 ms to check.
+        memory_kib=16_384,
+        passes=1,
+        parts=4,
+        agent_bits=9,
+        operator_bits=12,
+        most_bits=16,
+        # To search this costs whoever is quick about it more than the one hash that it buys.
+        gate_bits=18,
+        target=4,
+        instance_least=8,
+        instance_share=50_000,
+        operator_agents=8,
+        operator_growth=4,
+    ),
     quotas=Quotas(
         proposals_epoch=10,
         sandbox_epoch=2,
         vouches_epoch=3,
+        vouches_operator=4,
+        vouches_family=8,
         unadmitted_records=8,
         witness_ids=4_096,
     ),
@@ -140,6 +160,10 @@ _SOLO: Final = Rules(
     # With one operator nobody independent could hear a contest or rule on one.
     review=replace(_COMMUNITY.review, rule=0, contest=0, fast_min_watchers=1),
     trust=replace(_COMMUNITY.trust, seats=16),
+    # One operator answers for all; the puzzle holds off only whom it lets in from outside.
+    admission=replace(
+        _COMMUNITY.admission, agent_bits=5, operator_bits=8, instance_least=64, operator_agents=64
+    ),
     quotas=_COMMUNITY.quotas,
 )
 
@@ -172,6 +196,7 @@ _FEDERATION: Final = Rules(
         tier2_age=168,
         tier2_operators=3,
     ),
+    admission=_COMMUNITY.admission,
     # What a newcomer writes is stored by every operator before anybody has judged it.
     quotas=replace(_COMMUNITY.quotas, sandbox_epoch=1),
 )
@@ -227,6 +252,8 @@ _RELEASED: Final = Rules(
             liability_hops=0,
         ),
     ),
+    # It has no newcomers; the paper's section 4.4 asks for costs, and names no numbers.
+    admission=_COMMUNITY.admission,
     quotas=_COMMUNITY.quotas,
 )
 
@@ -235,6 +262,7 @@ _ROBUST: Final = Rules(
     review=_COMMUNITY.review,
     # Agreement is what a crowd that is wrong together has most of: only audits count.
     trust=replace(_COMMUNITY.trust, competence="audited"),
+    admission=_COMMUNITY.admission,
     quotas=_COMMUNITY.quotas,
 )
 
@@ -257,7 +285,24 @@ _TEST: Final = Rules(
         topics=(),
     ),
     trust=_COMMUNITY.trust,
-    quotas=replace(_COMMUNITY.quotas, proposals_epoch=1_000, sandbox_epoch=100, vouches_epoch=100),
+    # Nothing is asked for and nobody is counted: tests choose what they want to look at.
+    admission=replace(
+        _COMMUNITY.admission,
+        agent_bits=0,
+        operator_bits=0,
+        most_bits=0,
+        gate_bits=0,
+        instance_least=1_000_000,
+        operator_agents=1_000_000,
+    ),
+    quotas=replace(
+        _COMMUNITY.quotas,
+        proposals_epoch=1_000,
+        sandbox_epoch=100,
+        vouches_epoch=100,
+        vouches_operator=1_000,
+        vouches_family=1_000,
+    ),
 )
 
 PRESETS: Final[Mapping[str, Rules]] = {
@@ -292,6 +337,7 @@ def build(
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
+    admission: Admission | None = None,
     quotas: Quotas | None = None,
 ) -> Charter:
     """Make a charter from the preset `base`; a section that is given replaces the preset's.
@@ -311,6 +357,7 @@ def build(
         timing=timing or rules.timing,
         review=review or rules.review,
         trust=trust or rules.trust,
+        admission=admission or rules.admission,
         quotas=quotas or rules.quotas,
     )
     check_ranges(charter)

@@ -10,8 +10,8 @@ from typing import Final
 from federation.charter.duration import spell
 from federation.charter.findings import Finding, FindingCode, error
 from federation.charter.presets import TEST
-from federation.charter.schema import Charter, Genesis
-from federation.charter.units import HOUR, MINUTE, SECOND
+from federation.charter.schema import Admission, Charter, Genesis
+from federation.charter.units import HOUR, MINUTE, MOST_BITS, SECOND
 
 _LEAST_IN_EARNEST: Final = (
     ("timing", "epoch", 10 * MINUTE),
@@ -33,6 +33,7 @@ def broken_rules(charter: Charter) -> Iterator[Finding]:
     yield from _deadline(charter)
     yield from _genesis(charter.genesis)
     yield from _topics(charter)
+    yield from _puzzle(charter.admission)
     yield from _test_only(charter)
 
 
@@ -159,9 +160,39 @@ def _topics(charter: Charter) -> Iterator[Finding]:
         )
 
 
+def _puzzle(admission: Admission) -> Iterator[Finding]:
+    if admission.agent_bits > admission.most_bits:
+        yield error(
+            FindingCode.ORDER,
+            f"admission.agent_bits is {admission.agent_bits}, above admission.most_bits, which is "
+            f"{admission.most_bits}",
+            why="the bits move between the two",
+            fix="lower admission.agent_bits or raise admission.most_bits",
+        )
+    hardest = admission.operator_bits + admission.most_bits - admission.agent_bits
+    if hardest > MOST_BITS:
+        yield error(
+            FindingCode.ORDER,
+            f"the puzzle of operators can come to {hardest} bits",
+            why="it grows with that of agents, and no proof of more than "
+            f"{MOST_BITS} bits is accepted",
+            fix="lower admission.operator_bits or admission.most_bits",
+        )
+
+
 def _test_only(charter: Charter) -> Iterator[Finding]:
     if charter.preset == TEST:
         return
+    admission = charter.admission
+    for field in ("agent_bits", "operator_bits", "gate_bits"):
+        if not getattr(admission, field):
+            yield error(
+                FindingCode.TEST_ONLY,
+                f"admission.{field} is 0",
+                why=f"outside the preset {TEST} joining costs something: who can make identities "
+                "for nothing fills every disk of the realm",
+                fix=f"ask for a bit or more, or start from the preset {TEST}",
+            )
     for section, field, least in _LEAST_IN_EARNEST:
         value: int = getattr(getattr(charter, section), field)
         if 0 < value < least:

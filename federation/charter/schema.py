@@ -14,6 +14,7 @@ from msgspec import Meta
 from federation.charter.units import (
     Amount,
     Badge,
+    Bits,
     Competence,
     Count,
     Number,
@@ -221,7 +222,7 @@ class EvidenceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     In this version no audits are drawn.
     """
     liability: Share
-    """Share of a confirmed bad agent's negative evidence that its voucher bears (Folkmoot)."""
+    """Share of an agent found bad's negative evidence that its voucher bears (Folkmoot)."""
     liability_hops: Count
     """How far along vouches that goes, halved at each hop (Folkmoot)."""
     practice: Share
@@ -264,9 +265,11 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     squared: bool
     """Blend: square the mixture, as the author's simulation does."""
     operator_cap: Part
-    """Largest share of the counted weight of one operator's agents (Folkmoot)."""
+    """Largest share of the counted weight of one operator's agents; the cap takes no more than half of
+    all weight (Folkmoot)."""
     instance_cap: Part
-    """Largest share of the counted weight of one instance's agents (Folkmoot)."""
+    """Largest share of the counted weight of one instance's agents; the cap takes no more than half of
+    all weight (Folkmoot)."""
     prior_b: Part
     """Competence assumed before anything is known (Folkmoot)."""
     prior_n: Number
@@ -298,6 +301,39 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Amounts of evidence by outcome."""
 
 
+class Admission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What joining costs, and how many may join (§4.4; design: registration)."""
+
+    memory_kib: Annotated[int, Meta(ge=8, le=262_144, extra={"unit": "KiB"})]
+    """Memory of one Argon2id hash of the puzzle (Folkmoot)."""
+    passes: Annotated[int, Meta(ge=1, le=4, extra={"unit": "count"})]
+    """Passes of Argon2id over that memory (Folkmoot)."""
+    parts: Annotated[int, Meta(ge=1, le=16, extra={"unit": "count"})]
+    """Sub-puzzles: the more, the less luck decides how long a search takes (Folkmoot)."""
+    agent_bits: Bits
+    """Zero bits of each sub-puzzle for an agent, at the least; joining adds more when many come.
+
+    0 here and in `operator_bits` and `gate_bits` asks for no proof at all: only in preset `test`.
+    """
+    operator_bits: Bits
+    """The same for an operator; it grows by as many bits as that of agents does (Folkmoot)."""
+    most_bits: Bits
+    """Most bits that many admissions can bring `agent_bits` to (Folkmoot)."""
+    gate_bits: Annotated[int, Meta(ge=0, le=40, extra={"unit": "bits"})]
+    """Zero bits of the SHA-256 gate: what junk costs before Argon2 runs (Folkmoot)."""
+    target: Number
+    """Admissions expected in an epoch: over twice as many add a bit, under half take one away
+    (Folkmoot)."""
+    instance_least: Number
+    """Agents, and as many operators, that one instance may always admit in an epoch (Folkmoot)."""
+    instance_share: Share
+    """The same as a share of all admitted agents, where that is more (Folkmoot)."""
+    operator_agents: Number
+    """Agents that one operator may answer for (Folkmoot)."""
+    operator_growth: Count
+    """How many more for each of its agents of tier 1 or more (Folkmoot)."""
+
+
 class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one author may put into the log (§4.4)."""
 
@@ -307,6 +343,10 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Proposals per epoch of a newcomer."""
     vouches_epoch: Count
     """Vouches per epoch of an agent of tier 1 or more."""
+    vouches_operator: Number
+    """Vouches per cut of all agents of one operator (Folkmoot)."""
+    vouches_family: Number
+    """Vouches per cut of all agents of one declared model family; the undeclared are one (Folkmoot)."""
     unadmitted_records: Number
     """Records of an author that no cut has admitted."""
     witness_ids: Annotated[int, Meta(ge=64, le=4_096, extra={"unit": "count"})]
@@ -334,5 +374,7 @@ class Charter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Rounds."""
     trust: Trust
     """Reputation and weight."""
+    admission: Admission
+    """Joining."""
     quotas: Quotas
     """Limits per author."""

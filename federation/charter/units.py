@@ -30,6 +30,10 @@ Number: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000, extra={"unit": "coun
 """A count of at least one."""
 Ticks: TypeAlias = Annotated[int, Meta(ge=0, le=100_000, extra={"unit": "ticks"})]
 Window: TypeAlias = Annotated[int, Meta(ge=1, le=100_000, extra={"unit": "ticks"})]
+MOST_BITS: Final = 32
+"""Zero bits that no puzzle exceeds: four parts of them would take a core five thousand years."""
+Bits: TypeAlias = Annotated[int, Meta(ge=0, le=MOST_BITS, extra={"unit": "bits"})]
+"""Leading zero bits of a puzzle: one more doubles the work."""
 TierNumber: TypeAlias = Annotated[int, Meta(ge=0, le=2, extra={"unit": "tier"})]
 
 Badge: TypeAlias = Literal["arbiter", "moderator"]

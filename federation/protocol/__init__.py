@@ -16,8 +16,12 @@
 `state`         the certified world at a cut
 `fold`          one cut folded into it
 `admissions`    who joins, and what agents say of themselves
+`joining`       what joining costs in an epoch, and who has admitted how many
+`vetting`       one pass over the admissions of a cut
+`admittance`    what is told of an admission before a cut decides
 `judgements`    approvals that stand and vouches: the edges of trust
 `epochs`        what moves at a tick
+`liabilities`   who is found bad at a tick, and who answers for it
 `rows`          rows of the world digest
 `certified`     the whole certified world as rows
 `revival`       the world brought back from them

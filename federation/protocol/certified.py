@@ -11,6 +11,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from federation.admission import MOST_BITS
 from federation.artifacts import Artifact, Flag
 from federation.certificates import Member, Phase
 from federation.charter import Sensitivity
@@ -25,8 +26,9 @@ from federation.core import (
     RoundId,
 )
 from federation.protocol import rows
+from federation.protocol.joining import Joining
 from federation.protocol.rounds import Round
-from federation.protocol.state import Agent, Era, State
+from federation.protocol.state import Agent, Era, Operator, State
 from federation.review import AgentView, RoundKind
 from federation.trust import Checked, Evidence, Withdrawal
 from federation.trust.eigentrust import HEAVIEST
@@ -54,6 +56,21 @@ class ListRow(
     phase: Phase
     digest: Digest
     records: tuple[RecordId, ...] | None
+
+
+class JoiningRow(
+    msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True
+):
+    """What joining costs, and who has admitted how many in this epoch; all by id."""
+
+    bits: Annotated[int, Meta(ge=0, le=MOST_BITS)]
+    beacon: Digest
+    before: tuple[Annotated[int, Meta(ge=0, le=MOST_BITS)], Digest] | None
+    agents: tuple[tuple[InstanceId, Place], ...]
+    operators: tuple[tuple[InstanceId, Place], ...]
+    false: tuple[InstanceId, ...]
+    spent: tuple[tuple[Digest, Place], ...]
+    waiting: tuple[tuple[RecordId, InstanceId, Place], ...]
 
 
 class RoundRow(
@@ -101,7 +118,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
     cut_members: tuple[Member, ...]
     identities: tuple[IdentityRow, ...]
     instances: tuple[tuple[InstanceId, OperatorId], ...]
-    operators: tuple[OperatorId, ...]
+    operators: tuple[Operator, ...]
+    joining: JoiningRow
     delegations: tuple[RecordId, ...]
     agents: tuple[Agent, ...]
     artifacts: tuple[Artifact, ...]
@@ -111,6 +129,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
     audits: tuple[Checked, ...]
     vouches: tuple[tuple[AgentId, AgentId, Annotated[int, Meta(ge=1, le=HEAVIEST)]], ...]
     """Who vouches for whom, and how much; the other acts of judgement follow from the artifacts."""
+    unvouched: tuple[tuple[AgentId, AgentId, Place], ...]
+    """Vouches taken back, by voucher and vouchee, with the tick."""
     pending: tuple[RoundId, ...]
     certificates: tuple[RecordId, ...]
     """For each slot the first contained record that proves its certificate, by slot."""
@@ -172,7 +192,8 @@ def rows_of(
             for one in state.identities.values()
         ),
         instances=tuple(state.instances.items()),
-        operators=tuple(sorted(state.operators)),
+        operators=tuple(state.operators[name] for name in sorted(state.operators)),
+        joining=_joining_row(state.joining),
         delegations=tuple(state.delegations),
         agents=tuple(state.agents.values()),
         artifacts=tuple(state.artifacts.values()),
@@ -181,12 +202,26 @@ def rows_of(
         withdrawn=state.ledger.withdrawn(),
         audits=tuple(state.audits.rows()),
         vouches=tuple(state.graph.vouches()),
+        unvouched=tuple((*pair, state.unvouched[pair]) for pair in sorted(state.unvouched)),
         pending=tuple(outcome.round_id for outcome, _ in state.pending),
         certificates=tuple(contained[key] for key in sorted(contained)),
         views=tuple(views.rows),  # type: ignore[arg-type] # the table holds nothing else
         worlds=tuple(worlds.rows),  # type: ignore[arg-type] # the same
         seats=tuple(seats.rows),  # type: ignore[arg-type] # the same
         rounds=tuple(written),
+    )
+
+
+def _joining_row(joining: Joining) -> JoiningRow:
+    return JoiningRow(
+        bits=joining.bits,
+        beacon=joining.beacon,
+        before=joining.before,
+        agents=tuple(sorted(joining.agents.items())),
+        operators=tuple(sorted(joining.operators.items())),
+        false=tuple(sorted(joining.false)),
+        spent=tuple(sorted(joining.spent.items())),
+        waiting=tuple(sorted((name, *since) for name, since in joining.waiting.items())),
     )
 
 

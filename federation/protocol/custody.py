@@ -30,6 +30,7 @@ from federation.protocol.judge import Fate, Judgement, judge
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
 from federation.records import (
+    AgentAdmit,
     AgentUnvouch,
     AgentVouch,
     Argue,
@@ -39,6 +40,7 @@ from federation.records import (
     Commit,
     Note,
     ObjectTo,
+    OperatorAdmit,
     Propose,
     Record,
     Reveal,
@@ -320,6 +322,8 @@ def _refused(draft: Record, judgement: Judgement) -> RefusedError:
     fix = _FIXES.get(code, _FIX)
     if isinstance(draft.body, AgentVouch | AgentUnvouch):
         fix = _FIXES_OF_VOUCHES.get(code, fix)
+    elif isinstance(draft.body, AgentAdmit | OperatorAdmit):
+        fix = _FIXES_OF_ADMISSIONS.get(code, _NEW_PROOF)
     return RefusedError(f"{draft.kind} refused", why=judgement.why, fix=fix, code=code)
 
 
@@ -339,8 +343,19 @@ _FIXES = {
 }
 _FIXES_OF_VOUCHES = {
     Code.NOT_ELIGIBLE: "earn tier 1 first; `folkmoot trust show` tells what is missing",
-    Code.OVER_QUOTA: "vouch again after the next tick",
+    Code.OVER_QUOTA: "vouch again once the quota is free: after the next cut, or after the next tick "
+    "if it is that of an epoch",
     Code.SELF_VOUCH: "ask another agent to vouch for this one",
     Code.UNKNOWN_AGENT: "take the id of an agent that is admitted, or wait for the next cut",
     Code.NO_VOUCH: "nothing: there is no vouch to take back",
+    Code.CIRCULAR_VOUCH: "let an agent outside that circle vouch for this one",
+}
+_NEW_PROOF = "compute a new proof for this instance, with what its newest tick asks for"
+_FIXES_OF_ADMISSIONS = {
+    Code.NOT_ELIGIBLE: "let a member instance admit it",
+    Code.NOT_ADMITTED: "send the inception of whom it admits first",
+    Code.DUPLICATE: "nothing: it is admitted",
+    Code.INSTANCE_BARRED: "wait for the next tick, or ask another instance",
+    Code.OVER_QUOTA: "wait until there is room; where its instance has none, ask another",
+    Code.FORK: _FIXES[Code.FORK],
 }

@@ -101,9 +101,9 @@ class Tables:
         """Give the root of every table, in the order of the digest."""
         return {name: self.named(name).root() for name in TableName}
 
-    def world_digest(self, cut: int, charter: Digest, beacon: Digest) -> Digest:
+    def world_digest(self, cut: int, charter: Digest, beacon: Digest, joining: Digest) -> Digest:
         """Hash the world that these tables are of."""
-        return digest_of(cut, charter, beacon, self.roots())
+        return digest_of(cut, charter, beacon, joining, self.roots())
 
 
 def bucket_of(name: bytes) -> int:
@@ -112,7 +112,11 @@ def bucket_of(name: bytes) -> int:
 
 
 def digest_of(
-    cut: int, charter: Digest, beacon: Digest, roots: Mapping[TableName, Digest]
+    cut: int, charter: Digest, beacon: Digest, joining: Digest, roots: Mapping[TableName, Digest]
 ) -> Digest:
-    """SHA-256("folkmoot/1/world" ‖ canonical [E, charter hash, beacon, roots…])."""
-    return digest(Domain.WORLD, encode([cut, charter, beacon, *(roots[one] for one in TableName)]))
+    """SHA-256("folkmoot/1/world" ‖ canonical [E, charter hash, beacon, joining, roots…]).
+
+    `joining` is the hash of what joining costs and who has admitted how many: one row, no table.
+    """
+    head = [cut, charter, beacon, joining]
+    return digest(Domain.WORLD, encode([*head, *(roots[one] for one in TableName)]))

@@ -116,6 +116,19 @@ class Reckon:
     problem: Problem
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prove:
+    """Verify the work of admission proofs beside the core and answer with `Proven`.
+
+    The next cut waits for it. Their gate has held; what is asked for is `admission.does_work`.
+    """
+
+    cut: Digest
+    """Digest of the cut, which is final here and not yet folded."""
+    proofs: tuple[bytes, ...]
+    """Canonical bytes, at most 8 for each instance that admits; the same cut may ask again."""
+
+
 class Happening(StrEnum):
     """What people or agents may want to know of."""
 
@@ -164,6 +177,7 @@ Effect: TypeAlias = (
     | FetchBlob
     | WakeAt
     | Reckon
+    | Prove
     | Refused
     | Tell
 )

@@ -1,4 +1,4 @@
-"""What moves at a tick: evidence, reputation, competence, trust, tiers, weights, cut members.
+"""What moves at a tick: evidence, liability, reputation, competence, trust, tiers, weights, members.
 
 Everything but trust is recomputed from the ledger, so late evidence and order do not matter. Trust
 is reckoned from the world before the tick's cut (`problem`) and comes in whole. Between ticks
@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 
 from federation.charter import Charter
 from federation.core import AgentId, InstanceId, OperatorId, Ppm
+from federation.protocol import liabilities
 from federation.protocol.state import Agent, Delegation, Inputs, State, members_of
 from federation.records import AgentAdmit
 from federation.review import AgentView, counted_of
 from federation.trust import (
+    Evidence,
     Problem,
     Shown,
     Solve,
@@ -90,12 +92,15 @@ def tick(state: State, reckoned: Reckoning) -> None:
     state.tick += 1
     state.reckoned = reckoned.inputs
     review = state.charter.review
+    fresh: list[Evidence] = []
     for outcome, verdict in state.pending:
-        state.ledger.add(evidence_of(outcome, state.charter.trust.evidence))
+        fresh += evidence_of(outcome, state.charter.trust.evidence)
         state.agreement.observe(
             counted_of(verdict), accept=review.tau_accept, reject=review.tau_reject
         )
     state.pending = []
+    state.ledger.add(fresh)
+    liabilities.charge(state, fresh)
     reviewing = {view.operator for view in state.views.values() if view.reviewer}
     for name, agent in state.agents.items():
         state.agents[name] = replace(agent, trust=reckoned.trust.get(name, 0))

@@ -8,7 +8,7 @@ what does not count gets a code and changes nothing else.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -55,6 +55,9 @@ class Contained:
     """Ids of the contained `certificate.final` records that verified."""
     reckoned: epochs.Reckoning | None = None
     """At a tick, trust as reckoned from the world before; at cut 0, that of the seeds."""
+    proven: Mapping[Digest, bool] = field(default_factory=dict)
+    """Whether admission proofs do their work, by the hash of their bytes; the fold verifies itself
+    what this lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,7 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
     fresh = new_records(state, log, cut.positions)
     state.turn_to(cut.number, cut.digest)
     touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
-    changed = admissions.admit(state, fresh, _first_trust(cut))
+    changed = admissions.admit(state, log, fresh, _first_trust(cut), cut.proven)
     steps, ended = _certificates(state, cut, rounds, fresh)
     if cut.number:
         # Cut 0 is the charter: its beacon is fixed by the realm alone.
@@ -79,6 +82,7 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
         assert cut.reckoned is not None, "trust is reckoned before a tick is folded"  # noqa: S101 # ours
         state.ticked = cut.number
         epochs.tick(state, cut.reckoned)
+        state.joining.turn(state.tick, state.beacon)
     if cut.tick or changed or touched:
         state.views = epochs.views(state)
     for before, after in steps:

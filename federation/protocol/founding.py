@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from federation.charter import (
+    Admission,
     Badge,
     Charter,
     Founder,
@@ -95,6 +96,7 @@ class FoundingSpec:
     timing: Timing | None = None
     review: Review | None = None
     trust: Trust | None = None
+    admission: Admission | None = None
     quotas: Quotas | None = None
 
 
@@ -207,6 +209,7 @@ def found(spec: FoundingSpec) -> Founding:
         timing=spec.timing,
         review=spec.review,
         trust=spec.trust,
+        admission=spec.admission,
         quotas=spec.quotas,
     )
     return Founding(

@@ -13,6 +13,9 @@ class Arrived:
 
     records: tuple[Record, ...]
     peer: InstanceId | None
+    welcome: bool = False
+    """This instance is about to admit their authors: they have a place, however many strangers are
+    held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +69,17 @@ class Reckoned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """The answer to `Prove`."""
+
+    cut: Digest
+    verdicts: tuple[bool, ...]
+    """Whether each proof does its work, in the order of the question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
     """Time has passed."""
 
 
-Input: TypeAlias = Arrived | Packet | BlobArrived | Reconciled | Met | Reckoned | Wake
+Input: TypeAlias = Arrived | Packet | BlobArrived | Reconciled | Met | Reckoned | Proven | Wake

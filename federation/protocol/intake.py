@@ -38,7 +38,7 @@ def take(turn: Turn, arrived: Arrived) -> None:
     """Take in records from a peer, or from this instance's own agents."""
     added: list[Record] = []
     for record in arrived.records:
-        added += _add(turn, record, arrived.peer)
+        added += _add(turn, record, arrived.peer, welcome=arrived.welcome)
     if added:
         turn.keep(tuple(added))
         show(turn, added)
@@ -66,14 +66,16 @@ def show(turn: Turn, added: list[Record]) -> None:
             agreement.check_window(turn, live)
 
 
-def _add(turn: Turn, record: Record, peer: InstanceId | None) -> tuple[Record, ...]:
+def _add(
+    turn: Turn, record: Record, peer: InstanceId | None, *, welcome: bool
+) -> tuple[Record, ...]:
     world = turn.world
     if record.id in world.log and record.text_raw is None:
         return ()
     room = None
     if not world.is_admitted(record.author) and record.id not in world.asked:
         # Before the log sees it: what waits for the inception of one too many waits for nothing.
-        if not _has_place(world, record.author):
+        if not welcome and not _has_place(world, record.author):
             return ()
         room = world.charter.quotas.unadmitted_records
     try:

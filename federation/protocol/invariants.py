@@ -5,16 +5,17 @@ read and never change; tests run them after every step, a doctor can run them on
 Durability, and liveness in time, speak about runs: the simulated network asserts those.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from federation.artifacts import State as ArtifactState
 from federation.certificates import CutSlot, Phase, RoundSlot, slot_key
-from federation.core import short
+from federation.core import InstanceId, short
 from federation.crypto import opens
 from federation.protocol import rows
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
-from federation.records import Reveal
+from federation.records import Reveal, Role
 from federation.review import Ended, commitments, listed, next_phase
 from federation.trust import M, trust_ref
 
@@ -26,6 +27,7 @@ def broken(world: World) -> list[str]:
         *_liveness(world),
         *_concealment(world),
         *_influence(world),
+        *_joining(world),
         *_chain_of_cuts(world),
         *_own_signatures(world),
         *_digest(world),
@@ -117,6 +119,31 @@ def _influence(world: World) -> Iterator[str]:
     for agent in agents:
         if agent.weight > min(trust.w_max, trust.w_max * agent.trust // trust_ref(trust)):
             yield f"influence: {short(agent.agent)} weighs {agent.weight}"
+
+
+def _joining(world: World) -> Iterator[str]:
+    """Nobody joins beyond the quotas, and each admission of an epoch has used up a proof."""
+    state = world.state
+    joining, rules = state.joining, state.joining.rules
+    most = joining.most(len(state.agents))
+    newest: Counter[tuple[Role, InstanceId]] = Counter()
+    for agent in state.agents.values():
+        newest[Role.AGENT, agent.instance] += agent.admitted_tick == state.tick
+    for one in state.operators.values():
+        newest[Role.OPERATOR, one.instance] += one.admitted_tick == state.tick
+    for role, counts in ((Role.AGENT, joining.agents), (Role.OPERATOR, joining.operators)):
+        for name, count in counts.items():
+            if count > most:
+                yield f"joining: {short(name)} has admitted {count} {role}s, and may admit {most}"
+            if count > newest[role, name]:
+                yield f"joining: {short(name)} has not admitted the {role}s that it is counted for"
+    if not rules.agent_bits <= joining.bits <= rules.most_bits:
+        yield f"joining: the puzzle has {joining.bits} bits"
+    if set(joining.spent.values()) - {state.tick, state.tick - 1}:
+        yield "joining: a proof of an old epoch, or of none, is kept as spent"
+    admitted = sum(joining.agents.values()) + sum(joining.operators.values())
+    if not joining.is_free and admitted > len(joining.spent):
+        yield "joining: somebody was admitted without a proof"
 
 
 def _chain_of_cuts(world: World) -> Iterator[str]:

@@ -13,8 +13,8 @@ from typing import Final
 from federation.artifacts import may_submit
 from federation.certificates import Phase, RoundSlot
 from federation.certificates.values import value_blobs
-from federation.core import Code, PeerError
-from federation.protocol import finality, judgements
+from federation.core import AgentId, Code, PeerError
+from federation.protocol import admittance, finality, judgements
 from federation.protocol.fold import has_picked, submission
 from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round, earlier
@@ -37,6 +37,7 @@ from federation.records import (
     Rotate,
 )
 from federation.review import RoundBody, box, listed, phase_of, qualifies
+from federation.trust import closes_circle
 
 
 class Fate(StrEnum):
@@ -63,7 +64,7 @@ def judge(world: World, record: Record) -> Judgement:
     """Tell the fate of a record at this node's cut and certificates."""
     code = world.state.refused.get(record.id)
     if code is not None:
-        return _void(code, "the cut that contains it found that its guard does not hold")
+        return _void(code, _found_by_its_cut(record, code))
     match record.body:
         case None:
             return _void(Code.UNKNOWN_KIND, "this version does not interpret its kind")
@@ -71,6 +72,10 @@ def judge(world: World, record: Record) -> Judgement:
             return _of_round(world, record, record.body)
         case CertificateFinal():
             return _certificate(world, record, record.body)
+        case AgentAdmit() | OperatorAdmit() if record.id in world.state.joining.waiting:
+            return _waits(
+                Code.WAITS_FOR_CUT, "no cut contains yet whom it admits, or who answers for them"
+            )
         case _ if is_contained(world, record):
             return COUNTS
         case _:
@@ -87,14 +92,18 @@ def _trigger(world: World, record: Record) -> Judgement:
                 return _void(refusal.code, refusal.why)
         case AgentVouch() | AgentUnvouch() as body:
             code = judgements.refusal(state, record, body)
-            if code is None and record.id not in world.log and _is_too_much(world, record):
-                code = Code.OVER_QUOTA
             if code is not None:
                 return _void(code, _VOUCH_REASONS[code])
+            if isinstance(body, AgentVouch) and record.id not in world.log:
+                refused = _at_the_door(world, record, body)
+                if refused is not None:
+                    return refused
         case AgentDeclare() | AgentSubscribe() if record.author not in state.agents:
             return _void(Code.NOT_ADMITTED, "no cut has admitted its author")
-        case OperatorAdmit() | AgentAdmit() if record.author not in state.instances:
-            return _void(Code.NOT_ELIGIBLE, "its author is no member instance")
+        case OperatorAdmit() | AgentAdmit() as body:
+            foreseen = admittance.forecast(world, record, body)
+            if foreseen is not None:
+                return _void(*foreseen)
         case _:
             pass
     if _is_cut_off(world, record):
@@ -102,23 +111,39 @@ def _trigger(world: World, record: Record) -> Judgement:
     return _waits(Code.WAITS_FOR_CUT, "the next cut that contains it decides")
 
 
-def _is_too_much(world: World, draft: Record) -> bool:
-    """Tell whether a vouch would be one too many beside those that wait for a cut.
+def _at_the_door(world: World, draft: Record, body: AgentVouch) -> Judgement | None:
+    """Refuse a vouch that does not go with those that stand and those that wait for a cut.
 
     Only the door asks: what is stored waits, and the cut decides, which may begin an epoch.
     """
-    agent = world.state.agents[draft.author]
-    here = world.positions[draft.author]
-    waiting = sum(
+    state, author = world.state, draft.author
+    agent = state.agents[author]
+    here = world.positions[author]
+    own = sum(
         isinstance(one.body, AgentVouch)
-        for names in world.log.above(draft.author, here.seq, head=here.head)
+        for names in world.log.above(author, here.seq, head=here.head)
         for name in names
         if (one := world.log.get(name)) is not None
     )
-    allowed = world.charter.quotas.vouches_epoch
-    return isinstance(draft.body, AgentVouch) and (
-        judgements.used(world.state, agent) + waiting >= allowed
-    )
+    if judgements.used(state, agent) + own >= world.charter.quotas.vouches_epoch:
+        return _void(Code.OVER_QUOTA, _VOUCH_REASONS[Code.OVER_QUOTA])
+    waiting = _waiting_vouches(world)
+    why = judgements.given_by(state, [by for by, _ in waiting]).used_up(state, agent)
+    if why:
+        return _void(Code.OVER_QUOTA, why)
+    if (body.agent, author) in waiting or closes_circle(state.graph, author, body.agent):
+        return _void(Code.CIRCULAR_VOUCH, _VOUCH_REASONS[Code.CIRCULAR_VOUCH])
+    return None
+
+
+def _waiting_vouches(world: World) -> list[tuple[AgentId, AgentId]]:
+    """List who vouches for whom from the next cut on, as far as this node knows."""
+    waiting = (world.log.get(name) for name in world.triggers)
+    return [
+        (one.author, one.body.agent)
+        for one in waiting
+        if one is not None and isinstance(one.body, AgentVouch) and one.author in world.state.agents
+    ]
 
 
 def _of_round(world: World, record: Record, body: RoundBody) -> Judgement:
@@ -241,6 +266,16 @@ def _picks_its_branch(world: World, record: Record) -> bool:
     )
 
 
+def _found_by_its_cut(record: Record, code: Code) -> str:
+    """Say what the cut that contains a record has found against it."""
+    found = "its guard does not hold"
+    if isinstance(record.body, AgentVouch | AgentUnvouch):
+        found = _VOUCH_REASONS_THEN.get(code, found)
+    elif isinstance(record.body, AgentAdmit | OperatorAdmit):
+        found = admittance.REASONS.get(code, found)
+    return f"the cut that contains it found that {found}"
+
+
 def _void(code: Code, why: str) -> Judgement:
     return Judgement(fate=Fate.VOID, code=code, why=why)
 
@@ -258,6 +293,13 @@ _VOUCH_REASONS: Final = {
     Code.UNKNOWN_AGENT: "no cut has admitted the agent that it names",
     Code.NO_VOUCH: "its author does not vouch for that agent",
     Code.OVER_QUOTA: "its author has given all the vouches that the charter allows in this epoch",
+    Code.CIRCULAR_VOUCH: "whom it names vouches for its author, itself or through others, or too "
+    "many vouches lie between the two to tell",
+}
+_VOUCH_REASONS_THEN: Final = {
+    **_VOUCH_REASONS,
+    Code.OVER_QUOTA: "no vouch was left to its author in that epoch, or in that cut to the agents "
+    "of its operator or to those of its model family",
 }
 _REASONS: Final = {
     Code.NOT_ADMITTED: "the world of its round does not know its author",

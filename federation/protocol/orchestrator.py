@@ -19,6 +19,7 @@ from federation.protocol.inputs import (
     Input,
     Met,
     Packet,
+    Proven,
     Reckoned,
     Reconciled,
     Wake,
@@ -48,6 +49,8 @@ def step(world: World, event: Input, now: Millis) -> list[Effect]:
                 _wake(turn)
         case Reckoned():
             progress.take_trust(turn, event)
+        case Proven():
+            progress.take_work(turn, event)
         case Wake():
             _wake(turn)
         case _:

@@ -17,11 +17,12 @@ from federation.certificates import (
     positions_from_blob,
     slot_key,
 )
-from federation.core import Digest, InstanceId, PeerError, RecordId, RoundId
-from federation.protocol import agreement, effects, finality, memory
+from federation.core import Digest, InstanceId, ParameterError, PeerError, RecordId, RoundId
+from federation.crypto import plain_hash
+from federation.protocol import admissions, agreement, effects, finality, memory
 from federation.protocol.epochs import Reckoning, reckoning
 from federation.protocol.fold import Contained, fold, new_records, positions_of
-from federation.protocol.inputs import Reckoned
+from federation.protocol.inputs import Proven, Reckoned
 from federation.protocol.rounds import Round
 from federation.protocol.rows import world_digest
 from federation.protocol.turn import Turn
@@ -101,10 +102,15 @@ def try_cut(turn: Turn) -> None:
     reckoned = _reckoned(turn, certificate.digest) if certificate.value.tick else None
     signers = tuple(seal.voice for seal in certificate.seals)
     contained = _closure(turn, certificate, certificate.value, signers)
-    if contained is None or (contained.tick and reckoned is None):
+    if contained is None:
         return
-    contained = replace(contained, reckoned=reckoned)
-    world.reckoned = world.asked_trust = None
+    # Both may be worked on at the same time.
+    is_proven = _is_proven(turn, contained)
+    if not is_proven or (contained.tick and reckoned is None):
+        return
+    contained = replace(contained, reckoned=reckoned, proven=world.proven)
+    world.reckoned = world.asked_trust = world.asked_work = world.vetted = None
+    world.proven = {}
     for name in sorted(contained.certified):
         # It was proven when the closure was found.
         key = slot_key(world.proofs.pop(name).slot)
@@ -161,6 +167,63 @@ def take_trust(turn: Turn, event: Reckoned) -> None:
     found = reckoning(world.state, lambda _: event.trust)
     assert isinstance(found, Reckoning), "an answer was given"  # noqa: S101 # our own invariant
     world.reckoned = (event.cut, found)
+    try_cut(turn)
+
+
+def _is_proven(turn: Turn, cut: Contained) -> bool:
+    """Tell whether all is known of the admission proofs that the fold will ask about.
+
+    What is not is asked of the shell, some at a time: only their answers tell what is asked next.
+    """
+    world = turn.world
+    if world.vetted == cut.digest:
+        return True
+    if world.asked_work is not None and world.asked_work.cut == cut.digest:
+        return False
+
+    def known(raw: bytes) -> bool | None:
+        name = plain_hash(raw)
+        if name not in world.proven:
+            verdict = world.prove(raw)
+            if verdict is None:
+                return None
+            world.proven[name] = verdict
+        return world.proven[name]
+
+    proofs = admissions.doubts(
+        world.state,
+        world.log,
+        cut=cut.number,
+        positions=cut.positions,
+        fresh=new_records(world.state, world.log, cut.positions),
+        prove=known,
+    )
+    if not proofs:
+        world.vetted = cut.digest
+        return True
+    world.asked_work = effects.Prove(cut=cut.digest, proofs=proofs)
+    turn.effects.append(world.asked_work)
+    return False
+
+
+def take_work(turn: Turn, event: Proven) -> None:
+    """Take the answer to `Prove`; raises ParameterError if it is none, and waits on then.
+
+    One that nobody waits for answers a question of before a restart.
+    """
+    world = turn.world
+    asked = world.asked_work
+    if asked is None or asked.cut != event.cut:
+        return
+    if len(event.verdicts) != len(asked.proofs):
+        raise ParameterError(
+            "verdicts on admission proofs refused",
+            why=f"there are {len(event.verdicts)} of them for {len(asked.proofs)} proofs",
+            fix="give one for each proof, in the order of the question",
+        )
+    for raw, verdict in zip(asked.proofs, event.verdicts, strict=True):
+        world.proven[plain_hash(raw)] = verdict
+    world.asked_work = None
     try_cut(turn)
 
 

@@ -12,6 +12,7 @@ came later is folded. Everything live is derived exactly as without one.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from federation.admission import Prove, prove
 from federation.certificates import (
     Certificate,
     CutSlot,
@@ -67,6 +68,7 @@ def restore(
     snapshot: bytes | None = None,
     trusted: bool = False,
     solve: Solve = reckon,
+    prove: Prove = prove,
 ) -> tuple[World, list[Effect]]:
     """Bring a node back after it stopped at any point; also give the effects to go on with.
 
@@ -79,10 +81,12 @@ def restore(
     entries written after it are needed then, and those of slots that were open. One that cannot be
     used is told of (`SNAPSHOT_REFUSED`), and the log is folded from genesis. `trusted` says that
     the store vouches for its records: their signatures were verified before they were stored.
-    `solve` reckons the trust of the ticks that are folded here, and must give it.
+    `solve` reckons the trust of the ticks that are folded here, and `prove` verifies admission
+    proofs; both must answer.
     """
     world = begin(charter, genesis, instance=instance, signer=signer, verify=verify)
     world.solve = solve
+    world.prove = prove
     if world.me is not None:
         members = world.state.cut_members
         alone = len(members) == 1 and members[0].voice == world.me.instance

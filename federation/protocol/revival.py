@@ -14,7 +14,8 @@ from federation.certificates import VOID, ListValue, VoidValue
 from federation.charter import Charter, charter_hash, realm_of
 from federation.core import Code, IdentityId, PeerError, RecordId, RoundId, short
 from federation.protocol import epochs, judgements, rows
-from federation.protocol.certified import IdentityRow, ListRow, Rows
+from federation.protocol.certified import IdentityRow, JoiningRow, ListRow, Rows
+from federation.protocol.joining import Joining
 from federation.protocol.rounds import Round
 from federation.protocol.state import Delegation, Identity, State
 from federation.records import CertificateFinal, Delegate
@@ -63,7 +64,8 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         next_hashes=dict(written.next_hashes),
         identities=dict(_identity(row, log) for row in written.identities),
         instances=dict(written.instances),
-        operators=set(written.operators),
+        operators={one.operator: one for one in written.operators},
+        joining=_joining(written.joining, charter),
         delegations={name: _delegation(name, log) for name in written.delegations},
         agents={one.agent: one for one in written.agents},
         artifacts={one.id: one for one in written.artifacts},
@@ -74,6 +76,7 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         agreement=Agreement(charter.trust),
         audits=_audits(written, charter),
         graph=_graph(written, charter),
+        unvouched={(by, agent): tick for by, agent, tick in written.unvouched},
         cut_members=written.cut_members,
     )
     if not state.agents.keys() <= state.identities.keys():
@@ -99,6 +102,20 @@ def _graph(written: Rows, charter: Charter) -> Graph:
     for by, agent, weight in written.vouches:
         graph.vouch(by, agent, weight)
     return graph
+
+
+def _joining(row: JoiningRow, charter: Charter) -> Joining:
+    return Joining(
+        rules=charter.admission,
+        bits=row.bits,
+        beacon=row.beacon,
+        before=row.before,
+        agents=dict(row.agents),
+        operators=dict(row.operators),
+        false=set(row.false),
+        spent=dict(row.spent),
+        waiting={name: (instance, tick) for name, instance, tick in row.waiting},
+    )
 
 
 def _audits(written: Rows, charter: Charter) -> Audited:

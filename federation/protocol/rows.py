@@ -27,6 +27,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
         "tier",
         "badges",
         "vouches",
+        "found_bad",
         "says",
     ),
     "identities": ("key_index", "key", "revoked", "forked"),
@@ -53,8 +54,12 @@ def update(
         )
         if name in state.instances:
             tables.members.put(name, [state.instances[name], one.keys.key])
+    taken_back: dict[AgentId, list[list[object]]] = {}
+    for by, agent in sorted(state.unvouched):
+        taken_back.setdefault(by, []).append([agent, state.unvouched[by, agent]])
     for name in agents:
-        tables.agents.put(name, _agent(state, state.agents[name]))
+        row = _agent(state, state.agents[name], taken_back.get(name, []))
+        tables.agents.put(name, row)
     for name in rounds:
         tables.rounds.put(name, list(state.decided[name]))
     for name in artifacts:
@@ -76,14 +81,24 @@ def rewrite(state: State) -> Digest:
 
 def world_digest(state: State) -> Digest:
     """Hash the certified world at the last cut."""
-    return state.tables.world_digest(state.cut, state.charter_hash, state.beacon)
+    return state.tables.world_digest(
+        state.cut, state.charter_hash, state.beacon, joining_digest(state)
+    )
 
 
-def _vouches(state: State, agent: Agent) -> Digest:
-    """Hash the vouches that an agent gives: the other acts follow from the artifacts."""
+def joining_digest(state: State) -> Digest:
+    """Hash what joining costs in this epoch, and who has admitted how many."""
+    return plain_hash(encode(state.joining.row()))
+
+
+def _vouches(state: State, agent: Agent, taken_back: list[list[object]]) -> Digest:
+    """Hash the vouches that an agent gives, and those it still answers for.
+
+    The other acts follow from the artifacts.
+    """
     given = state.graph.out_of(agent.agent)
     vouches = [[name, given[name].vouch] for name in sorted(given) if given[name].vouch]
-    return plain_hash(encode(vouches))
+    return plain_hash(encode([vouches, taken_back]))
 
 
 def _badges(state: State, agent: Agent) -> list[str]:
@@ -96,7 +111,7 @@ def _badges(state: State, agent: Agent) -> list[str]:
     return [one.badge for one in held]
 
 
-def _agent(state: State, agent: Agent) -> list[object]:
+def _agent(state: State, agent: Agent, taken_back: list[list[object]]) -> list[object]:
     sums = state.ledger.undecayed(agent.agent)
     return [
         agent.operator,
@@ -111,7 +126,8 @@ def _agent(state: State, agent: Agent) -> list[object]:
         agent.weight,
         agent.tier,
         _badges(state, agent),
-        _vouches(state, agent),
+        _vouches(state, agent, taken_back),
+        agent.found_bad,
         plain_hash(encode([agent.declared, agent.offer, sorted(agent.scope)])),
     ]
 

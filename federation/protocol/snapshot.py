@@ -33,7 +33,7 @@ from federation.replication import Log
 
 T = TypeVar("T")
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Format of the bytes; a snapshot of another one is refused."""
 _TAG: Final = b"folkmoot/1/snapshot"
 

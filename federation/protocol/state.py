@@ -27,6 +27,7 @@ from federation.core import (
 )
 from federation.identity import KeyState
 from federation.protocol.digest import Tables
+from federation.protocol.joining import Joining
 from federation.records import AgentDeclare, AgentSubscribe, Custody, Delegate
 from federation.review import AgentView
 from federation.trust import Agreement, Audited, Graph, Ledger, RoundOutcome
@@ -79,6 +80,21 @@ class Agent:
     """Tick, and how many of its proposals counted in that tick's epoch."""
     vouched: tuple[int, int] = (0, 0)
     """Tick, and how many of its vouches counted in that tick's epoch."""
+    found_bad: int | None = None
+    """Newest tick at which its own negative evidence brought it below what an author needs: then
+    those who vouched for it paid (ADR 35)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """An admitted operator: who answers for agents."""
+
+    operator: OperatorId
+    instance: InstanceId
+    """The instance that admitted it."""
+    admitted_tick: int
+    domain: str | None
+    """Where that instance says it has seen the operator's id; anybody can look."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +149,10 @@ class State:
     identities: dict[IdentityId, Identity] = field(default_factory=dict)
     instances: dict[InstanceId, OperatorId] = field(default_factory=dict)
     """Member instances and who answers for them."""
-    operators: set[OperatorId] = field(default_factory=set)
+    operators: dict[OperatorId, Operator] = field(default_factory=dict)
     """Admitted operators."""
+    joining: Joining
+    """What joining costs in this epoch."""
     delegations: dict[RecordId, Delegation] = field(default_factory=dict)
     agents: dict[AgentId, Agent] = field(default_factory=dict)
     artifacts: dict[ArtifactId, Artifact] = field(default_factory=dict)
@@ -151,6 +169,9 @@ class State:
     audits: Audited
     graph: Graph
     """Acts of judgement: the edges along which trust flows at the next tick."""
+    unvouched: dict[tuple[AgentId, AgentId], int] = field(default_factory=dict)
+    """Vouches taken back, by voucher and vouchee, with the tick: a voucher stays liable for a
+    window (`trust.window`), or an unvouch in time would be a way out."""
     reckoned: Inputs | None = None
     """What the trust of the last tick, or of genesis, depended on; None if that is not known."""
     cut_members: tuple[Member, ...] = ()
@@ -199,6 +220,9 @@ def empty_state(charter: Charter) -> State:
         agreement=Agreement(charter.trust),
         audits=Audited(charter.trust),
         graph=Graph(charter.trust.approval),
+        joining=Joining(
+            rules=charter.admission, bits=charter.admission.agent_bits, beacon=beacon0(realm)
+        ),
     )
 
 

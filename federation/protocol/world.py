@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from federation.admission import Prove, prove
 from federation.certificates import (
     Certificate,
     CutSlot,
@@ -36,7 +37,7 @@ from federation.core import (
     RoundId,
 )
 from federation.crypto import Signer, Verify, is_signed_by
-from federation.protocol import epochs
+from federation.protocol import effects, epochs
 from federation.protocol.early import Early
 from federation.protocol.fold import Contained, fold, positions_of
 from federation.protocol.rounds import Round
@@ -135,6 +136,14 @@ class World:
     """Digest of a tick's cut that is not folded yet, and trust as reckoned for it."""
     asked_trust: Digest | None = None
     """Digest of the tick's cut for which the shell was asked."""
+    prove: Prove = prove
+    """Verifies the work of an admission proof; None from it means as for `solve`."""
+    proven: dict[Digest, bool] = field(default_factory=dict)
+    """Verdicts for the next cut, by the hash of the proof's bytes."""
+    asked_work: effects.Prove | None = None
+    """What the shell was asked about proofs and has not answered yet."""
+    vetted: Digest | None = None
+    """Digest of the cut for whose fold `proven` holds all that it will ask."""
     incomplete: set[RoundId] = field(default_factory=set)
     """Rounds with a certified list whose records are not all held."""
     slots: dict[bytes, LiveSlot] = field(default_factory=dict)

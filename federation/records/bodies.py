@@ -20,6 +20,14 @@ Name = Annotated[str, Meta(min_length=1, max_length=128)]
 Words = Annotated[str, Meta(max_length=500)]
 Tag = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_]{0,39}\Z")]
 Topic = Annotated[str, Meta(pattern=r"\A[a-z0-9_-]{1,40}(/[a-z0-9_-]{1,40}){0,5}\Z")]
+Domain = Annotated[
+    str,
+    Meta(
+        max_length=253,
+        pattern=r"\A([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?\Z",
+    ),
+]
+"""A domain name in lower case, as DNS has it (IDNs in their ASCII form), with a dot at least."""
 Proof = Annotated[bytes, Meta(max_length=2_048)]
 
 
@@ -114,6 +122,9 @@ class OperatorAdmit(Body, frozen=True, kw_only=True):
 
     operator: OperatorId
     proof: Proof | None = None
+    domain: Domain | None = None
+    """Where the admitting instance says it has seen the operator's id: a claim, for anybody to check
+    by `https://DOMAIN/.well-known/folkmoot.json`; it gives no right."""
 
 
 class AgentAdmit(Body, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from federation.core import AgentId, OperatorId, Weight
 from federation.crypto import Ballot
 from federation.records import Record, Reveal
 from federation.review.pin import RoundPin, has_quorum
-from federation.trust import Unrevealed, capped
+from federation.trust import Capped, Unrevealed, capped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,8 @@ class Tally:
     """Listed commitments that were not opened, by voter."""
     quorum: bool
     """Enough ballots were opened, of 2 operators where the round has them."""
+    halved: bool
+    """A cap stopped at half of the weight: somebody may count for more than its share."""
 
     @property
     def operators(self) -> frozenset[OperatorId]:
@@ -58,7 +60,8 @@ def tally(pin: RoundPin, committed: Iterable[Record], reveals: Iterable[Record])
     voters = {record.author for record in committed if record.author in pin.agents}
     opened = _opened(reveals, voters)
     reviewers = sorted(voter for voter in opened if voter in pin.eligible.reviewers)
-    weights = _weights(pin, reviewers)
+    found = _weights(pin, reviewers)
+    weights = found.weights
     counted = tuple(_ballot(pin, voter, opened[voter], weights[voter]) for voter in reviewers)
     return Tally(
         numerator=sum(one.weight * one.ballot.choice for one in counted),
@@ -74,6 +77,7 @@ def tally(pin: RoundPin, committed: Iterable[Record], reveals: Iterable[Record])
             for voter in sorted(voters - opened.keys())
         ),
         quorum=has_quorum(pin, reviewers),
+        halved=found.halved,
     )
 
 
@@ -86,7 +90,7 @@ def _opened(reveals: Iterable[Record], voters: set[AgentId]) -> dict[AgentId, Ba
     return opened
 
 
-def _weights(pin: RoundPin, reviewers: list[AgentId]) -> dict[AgentId, Weight]:
+def _weights(pin: RoundPin, reviewers: list[AgentId]) -> Capped:
     views = {voter: pin.agents[voter] for voter in reviewers}
     return capped(
         pin.charter.trust,

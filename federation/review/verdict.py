@@ -91,7 +91,13 @@ def timed_out(pin: RoundPin, *, objections: int) -> Verdict:
 
 
 NOTHING: Final = Tally(
-    numerator=0, denominator=0, counted=(), practice=(), unrevealed=(), quorum=False
+    numerator=0,
+    denominator=0,
+    counted=(),
+    practice=(),
+    unrevealed=(),
+    quorum=False,
+    halved=False,
 )
 """The tally of a round in which no ballot was opened."""
 
@@ -160,5 +166,6 @@ def _narrow(pin: RoundPin, counted: Tally, by: DecidedBy, *, signed: bool) -> tu
         Narrow.BY_SIGN: signed,
         Narrow.FEW_OPERATORS: voted and len(counted.operators) < SAFE_VOTERS,
         Narrow.FEW_MEMBERS: pin.member_operators < SAFE_MEMBERS,
+        Narrow.CAP: voted and counted.halved,
     }
     return tuple(reason for reason, holds in conditions.items() if holds)

@@ -5,9 +5,10 @@ voters and arguers the source is the operator of the artifact's author; for the 
 operators that voted with the decision, so that one friendly operator is discounted as one. All
 amounts come from the charter, in millionths of one outcome, and every division rounds down.
 
-The protocol of this version makes the rows of ended rounds only, by `evidence_of` at the next tick.
-What comes after a round (disputes, reversals, reports, audits, dissents, liability) has its kinds
-here and its rows in `outcomes` and `liability`, for the records that will call for them.
+The protocol of this version makes the rows of ended rounds, by `evidence_of` at the next tick, and
+those of who vouched for an agent that is found bad by them (`liability`). What else comes after a
+round (disputes, reversals, reports, audits, dissents) has its kinds here and its rows in
+`outcomes`, for the records that will call for them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from federation.crypto import Choice
 
 
 class EvidenceKind(StrEnum):
-    """Which outcome a row is about; the protocol of this version makes the first four."""
+    """Which outcome a row is about; the protocol of this version makes the first four and the last."""
 
     VOTE = "vote"
     """A revealed ballot, with or against the decision."""
@@ -47,7 +48,7 @@ class EvidenceKind(StrEnum):
     DISSENT = "dissent"
     """A dissent that a check vindicated or refuted."""
     LIABILITY = "liability"
-    """An agent that it vouched for, itself or through others, proved bad."""
+    """An agent that it vouched for, itself or through others, was found bad; nobody's own doing."""
 
 
 class Decision(StrEnum):
@@ -66,7 +67,8 @@ class Evidence:
     tick: int
     """Tick at which it began to count."""
     cause: Digest
-    """Round, or argument, it comes from; hashes, so nobody chooses the order within a tick."""
+    """Round, argument or bad agent it comes from; hashes, so nobody chooses the order within a
+    tick."""
     kind: EvidenceKind
     subject: AgentId
     source: OperatorId

@@ -12,6 +12,7 @@ graph is: it changes one row of the packed columns that a problem is copied from
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -36,6 +37,7 @@ class Edge:
 
 NO_EDGE: Final = Edge(approvals=0, vouch=0)
 """What stands between two agents of whom one did not judge the other."""
+_NOBODY: Final[AbstractSet[AgentId]] = frozenset()
 
 
 class Graph:
@@ -48,6 +50,9 @@ class Graph:
         self._places: dict[AgentId, int] = {}
         self._out: dict[AgentId, dict[AgentId, Edge]] = {}
         self._into: dict[AgentId, dict[AgentId, Edge]] = {}
+        # Vouches once more, alone: whoever follows them must not pay for all approvals beside them.
+        self._vouchees: dict[AgentId, set[AgentId]] = {}
+        self._vouchers: dict[AgentId, set[AgentId]] = {}
         # The packed columns have a row for each edge and no other; `_rows` tells which, by both
         # places in one number.
         self._rows: dict[int, int] = {}
@@ -88,6 +93,13 @@ class Graph:
         if by == agent:
             return
         self._put(by, agent, Edge(approvals=self.edge(by, agent).approvals, vouch=weight))
+        for ends, one, other in ((self._vouchees, by, agent), (self._vouchers, agent, by)):
+            if weight:
+                ends.setdefault(one, set()).add(other)
+            elif one in ends:
+                ends[one].discard(other)
+                if not ends[one]:
+                    del ends[one]
 
     def edge(self, by: AgentId, agent: AgentId) -> Edge:
         """Give what one agent judged of another; all zero without an edge."""
@@ -100,6 +112,14 @@ class Graph:
     def into(self, agent: AgentId) -> Mapping[AgentId, Edge]:
         """Give the edges to an agent by who judged it: a view, good until the next act."""
         return MappingProxyType(self._into.get(agent, {}))
+
+    def vouchees(self, by: AgentId) -> AbstractSet[AgentId]:
+        """Give for whom an agent vouches, in no order: a view, good until the next act."""
+        return self._vouchees.get(by, _NOBODY)
+
+    def vouchers(self, agent: AgentId) -> AbstractSet[AgentId]:
+        """Give who vouches for an agent, in no order: a view, good until the next act."""
+        return self._vouchers.get(agent, _NOBODY)
 
     def agents(self) -> Iterable[AgentId]:
         """List who has a place: whoever had an edge, and seeds of a problem; first come first."""

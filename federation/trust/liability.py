@@ -3,9 +3,12 @@
 A vouch lends trust, so it must cost something when it was wrong; otherwise vouches would be sold.
 The share halves with each hop, and everybody pays once, for its shortest way to the bad agent.
 
-No record confirms an agent as bad in this version of the protocol: sanctions will call this.
+Rows of this kind are nobody's own doing. So they never make their subject bad in turn, and what
+those who vouched for it pay is a share of its own outcomes alone (`own_negative`): nothing is ever
+passed on twice.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from federation.charter import EvidenceTable
@@ -15,25 +18,25 @@ from federation.trust.evidence import Evidence, EvidenceKind, in_order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Liability:
-    """An agent was confirmed as bad."""
+    """An agent was found bad (ADR 35)."""
 
     cause: Digest
-    """The record that confirmed it."""
+    """What names it in the books: the bad agent's id."""
     tick: int
     agent: AgentId
     operator: OperatorId
     """The bad agent's operator, the source of the rows."""
     negative: Micro
-    """The negative evidence that confirmed it."""
+    """The negative evidence that is shared: `own_negative`."""
     vouches: tuple[tuple[AgentId, AgentId], ...]
-    """Who vouched for whom when it did what it is confirmed of, in any order.
+    """Who vouched for whom when it did what it is found bad for, in any order.
 
-    Not the vouches of today: otherwise an unvouch in time would be a way out.
+    Not the vouches of today alone: otherwise an unvouch in time would be a way out.
     """
 
 
 def liability_evidence(liability: Liability, table: EvidenceTable) -> tuple[Evidence, ...]:
-    """Turn a confirmed bad agent into rows of those who vouched for it, directly or through others.
+    """Turn a bad agent into rows of those who vouched for it, directly or through others.
 
     `liability` of the charter is the share of the first hop, `liability_hops` how far it goes.
     """
@@ -63,3 +66,14 @@ def liability_evidence(liability: Liability, table: EvidenceTable) -> tuple[Evid
         )
         share //= 2
     return in_order(rows)
+
+
+def own_negative(rows: Iterable[Evidence], *, after: int) -> Micro:
+    """Add up what an agent's own outcomes after a tick say against it, as the charter prices them.
+
+    Practice ballots count at their share. No discount and no decay: both are there so that one
+    source or one bad month does not decide an agent's own name, and neither makes a vouch better.
+    """
+    return sum(
+        row.negative for row in rows if row.tick > after and row.kind is not EvidenceKind.LIABILITY
+    )

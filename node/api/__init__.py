@@ -9,12 +9,18 @@
 `reads`     routes that only look
 `writes`    routes that act for an agent, and the door for finished records
 `admin`     routes of the operator
+`capture`   the route of the capture table
 `partners`  routes of the operator about other instances and other realms
+`invites`   routes about an agent's promise to vouch for newcomers
+`registration` routes by which newcomers register that keep their own keys
+`operators` routes about who answers for whom
 `diffs`     the route that compares our world with a peer's
 `events`    server-sent events, resumable by cursor
 `page`      the status page
 `ids`       full ids of records of any kind
 `errors`    one shape for everything that goes wrong, and the status of each code
+`bans`      addresses that are not heard for a while, because of a false proof
+`turns`     one registration at a time for each address
 `limits`    what a caller may ask, in numbers
 `intake`    the body of a request, taken in while it is answered
 `openapi`   the OpenAPI document, made from the table

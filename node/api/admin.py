@@ -8,7 +8,7 @@ _CREATED = 201
 
 
 async def admit_agent(call: Call) -> Reply:
-    """Make an agent, keep its key, admit it."""
+    """Make an agent, keep its key, admit it; the search for its proof of work may take a minute."""
     body = call.take(AdmitAgent)
     agent = await call.node.admit(body.name)
     return Reply(status=_CREATED, content=Admitted(id=agent.hex(), name=body.name))

@@ -8,21 +8,33 @@ from starlette.routing import Router
 from starlette.types import ASGIApp
 
 from node.access.tokens import TokenFile
+from node.api.bans import Bans
 from node.api.calls import Route, Service
 from node.api.gate import Endpoint, Gate
 from node.api.limits import Limits
 from node.api.routes import ROUTES
+from node.api.turns import Turns
 from node.runtime import Node
 
 
 def build(
-    node: Node, *, limits: Limits, stop: trio.Event, names: frozenset[str] = frozenset()
+    node: Node,
+    *,
+    limits: Limits,
+    stop: trio.Event,
+    bans: Bans,
+    names: frozenset[str] = frozenset(),
 ) -> ASGIApp:
-    """Make the application of a node; `names` are host names that clients may call it by."""
+    """Make the application of a node; `names` are host names that clients may call it by.
+
+    It tells `bans` of addresses that are not to be heard; to turn them away is the server's part.
+    """
     service = Service(
         node=node,
         tokens=TokenFile(node.data),
         limits=limits,
+        bans=bans,
+        turns=Turns(limits),
         stop=stop,
         streams=trio.CapacityLimiter(limits.streams),
     )

@@ -15,10 +15,12 @@ import msgspec
 import trio
 from starlette.responses import Response
 
-from federation.core import AgentId
+from federation.core import AgentId, OperatorId
 from node.access.tokens import Caller, TokenFile
+from node.api.bans import Bans
 from node.api.errors import error_of
 from node.api.limits import Limits
+from node.api.turns import Turns
 from node.base.errors import NodeCode
 from node.commands import bad_field
 from node.queries import names
@@ -56,6 +58,8 @@ class Service:
     node: Node
     tokens: TokenFile
     limits: Limits
+    bans: Bans
+    turns: Turns
     stop: trio.Event
     """Set when the node stops: streams end at once."""
     streams: trio.CapacityLimiter
@@ -74,6 +78,10 @@ class Call:
     headers: Mapping[str, str]
     body: bytes
     content_type: str
+    remote: tuple[str, int]
+    """Address and port that the request came from; empty where nobody can tell."""
+    spend_of: Callable[[OperatorId, int], None]
+    """Charges an operator, whoever calls; raises NodeError TOO_MANY_REQUESTS."""
 
     @property
     def node(self) -> Node:

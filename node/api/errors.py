@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from federation.core import Code, FederationError, Millis
 from node.base.errors import EXPLAINED, NodeCode, NodeError
 
-_TOKEN: Final = re.compile(r"fm_[A-Za-z0-9_-]{4,}")
+_TOKEN: Final = re.compile(r"fmi?_[A-Za-z0-9_-]{4,}")
 _LONGEST: Final = 1_000
 
 
@@ -66,6 +66,7 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     Code.SELF_VOUCH: 422,
     Code.UNKNOWN_AGENT: 404,
     Code.NO_VOUCH: 409,
+    Code.CIRCULAR_VOUCH: 409,
     Code.PROOF_MISSING: 403,
     Code.PROOF_WRONG_REALM: 422,
     Code.PROOF_WRONG_INSTANCE: 422,
@@ -76,6 +77,8 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     Code.PROOF_PARAMETERS: 422,
     Code.PROOF_GATE: 422,
     Code.PROOF_WORK: 422,
+    Code.PROOF_REPLAYED: 409,
+    Code.INSTANCE_BARRED: 403,
     Code.GUARD_FAILED: 409,
     Code.OUT_OF_RANGE: 422,
     # The node.
@@ -126,6 +129,9 @@ STATUS: Final[dict[Code | NodeCode, int]] = {
     NodeCode.AMBIGUOUS: 409,
     NodeCode.NOT_IN_CUSTODY: 409,
     NodeCode.HEAD_REFUSED: 422,
+    NodeCode.REGISTRATION_CLOSED: 403,
+    NodeCode.INVITE_REFUSED: 403,
+    NodeCode.DOMAIN_NOT_PROVEN: 422,
     NodeCode.NOT_ALLOWED: 403,
     NodeCode.BAD_REQUEST: 400,
     NodeCode.TOO_MANY_REQUESTS: 429,

@@ -18,7 +18,9 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from federation.core import OperatorId
 from node.access.tokens import ANYBODY, Caller
+from node.api.bans import banned
 from node.api.calls import JSON, Call, Nothing, Reply, Route, Service, Spend, Who
 from node.api.errors import error_of, explain
 from node.api.intake import ClientGoneError, Intake
@@ -51,6 +53,7 @@ class Gate:
         limits = service.limits
         self._by_token = Buckets(limits.by_token, most=limits.buckets)
         self._by_address = Buckets(limits.by_address, most=limits.buckets)
+        self._by_operator = Buckets(limits.by_operator, most=limits.buckets)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -88,10 +91,18 @@ class Gate:
             headers["retry-after"] = str(-(-wait // 1_000))
         if status == HTTPStatus.UNAUTHORIZED:
             headers["www-authenticate"] = "Bearer"
+        if self._service.bans.until(_remote_of(scope)[0], self._service.node.clock.now()):
+            headers["connection"] = "close"
         await json_response(problem, status, headers)(scope, receive, answer)
 
     def _admit(self, scope: Scope) -> tuple[Caller, Spend]:
         """Check what can be checked before the address is looked up."""
+        remote, _ = _remote_of(scope)
+        now = self._service.node.clock.now()
+        until = self._service.bans.until(remote, now)
+        if until:
+            # Its other connections are ended; this one has begun while that happened.
+            raise banned(self._service.node.clock.wall() + until - now)
         headers = Headers(scope=scope)
         self._check_host(headers.getlist("host"))
         if len(scope["query_string"]) > _LONGEST_QUERY:
@@ -115,7 +126,8 @@ class Gate:
     def _charge(self, scope: Scope, headers: Headers) -> tuple[Caller, Spend]:
         """Tell who calls, take the request from that caller's bucket, and give the bucket."""
         limits = self._service.limits
-        address = bucket_of(scope["client"][0]) if scope.get("client") else ""
+        remote, _ = _remote_of(scope)
+        address = bucket_of(remote)
         presented = headers.getlist("authorization")
         if not presented:
             spend = partial(self._take, self._by_address, address)
@@ -133,9 +145,21 @@ class Gate:
             raise error_of(
                 NodeCode.NO_TOKEN, "request refused", why="its token is none of this instance's"
             )
-        spend = partial(self._take, self._by_token, caller.token or "")
+        spend = partial(self._take_of_token, caller)
         spend(1)
         return caller, spend
+
+    def _take_of_token(self, caller: Caller, cost: int) -> None:
+        """Take from a token's bucket, and from that of each operator whose agents it acts for."""
+        agents = self._service.node.world.state.agents
+        known = (agents.get(name) for name in caller.acts)
+        for operator in sorted({agent.operator for agent in known if agent is not None}):
+            self.take_of_operator(operator, cost)
+        self._take(self._by_token, caller.token or "", cost)
+
+    def take_of_operator(self, operator: OperatorId, cost: int) -> None:
+        """Take from the bucket of an operator; raises NodeError TOO_MANY_REQUESTS."""
+        self._take(self._by_operator, operator.hex(), cost)
 
     def _take(self, buckets: Buckets, name: str, cost: int) -> None:
         wait = buckets.take(name, cost, self._service.node.clock.now())
@@ -201,6 +225,8 @@ class Endpoint:
                 headers=headers,
                 body=await _body_of(self._service, route, scope),
                 content_type=_content_type(headers),
+                remote=_remote_of(scope),
+                spend_of=scope["app"].take_of_operator,
             )
         )
         await _response(given)(scope, receive, send)
@@ -283,6 +309,11 @@ def _query_of(scope: Scope, route: Route) -> dict[str, str]:
 def _content_type(headers: Headers) -> str:
     said = headers.getlist("content-type")
     return said[0].partition(";")[0].strip().lower() if len(said) == 1 else ""
+
+
+def _remote_of(scope: Scope) -> tuple[str, int]:
+    address, port = scope.get("client") or ("", 0)
+    return address, port or 0
 
 
 def _announces_body(headers: Headers) -> bool:

@@ -2,8 +2,9 @@
 
 Every request costs event-loop time that agreement needs too, so callers have buckets: one for
 each token, one for each remote address of callers without a valid token. The number of buckets
-is bounded as well; the one used longest ago makes room. Connections have places: one address
-cannot take them all.
+is bounded as well; the one used longest ago makes room. An agent's token also draws from the
+bucket of its operator, so that many agents of one operator are no more than one operator.
+Connections have places: one address cannot take them all.
 """
 
 import ipaddress
@@ -41,11 +42,21 @@ class Limits:
 
     by_token: Rate = Rate(per_second=100, burst=400)
     by_address: Rate = Rate(per_second=50, burst=200)
+    by_operator: Rate = Rate(per_second=250, burst=1_000)
+    """All tokens that act for agents of one operator together, and its registrations."""
     bad_token: int = 20
     """What a request with a wrong token costs its address: guessing has to be slow."""
     stranger: int = 20
     """What a record costs whose author no cut has admitted: it is stored for ever, and anybody can
     make such authors."""
+    registration: int = 20
+    """What an attempt to register costs its address, and a successful one its operator: at the
+    rates above, ten at once and then two and a half a second."""
+    ban_s: float = 600.0
+    """Seconds for which an address is not heard that has sent a false proof; twice as long each
+    further time. Loopback is spared, as above."""
+    ban_most_s: float = 86_400.0
+    """Seconds that such a ban may come to; one who is quiet for as long begins anew."""
     buckets: int = 4_096
     connections: int = 256
     """Connections at a time; one more is told so and closed."""
@@ -123,7 +134,7 @@ class Places:
     def take(self, address: str) -> bool:
         """Take a place for a remote address, or tell that there is none."""
         name, limits = bucket_of(address), self._limits
-        spared = limits.spares_loopback and _is_loopback(address)
+        spared = limits.spares_loopback and is_loopback(address)
         if self._count >= limits.connections:
             return False
         if not spared and self._taken[name] >= limits.of_address:
@@ -145,7 +156,8 @@ class Places:
         return len(self._taken)
 
 
-def _is_loopback(address: str) -> bool:
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is this machine's own: a proxy there speaks for many."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

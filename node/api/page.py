@@ -23,8 +23,9 @@ from node.api.errors import error_of
 from node.api.events import RESET
 from node.api.reads import VERSION
 from node.base.errors import NodeCode
-from node.queries import artifacts, history, realm, why
+from node.queries import artifacts, history, operators, realm, why
 from node.queries.names import Thing
+from node.queries.trust_terms import percent
 
 _LISTED: Final = 15
 """Artifacts on the status page."""
@@ -41,7 +42,7 @@ _UNITS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "
 
 
 async def status(call: Call) -> Response:
-    """Show the instance, its peers, artifacts, rounds and verdicts."""
+    """Show the instance, its peers and operators, artifacts, rounds and verdicts."""
     node = call.node
     world, now = node.world, node.clock.now()
     return _page(
@@ -52,6 +53,8 @@ async def status(call: Call) -> Response:
         peers=node.peers(),
         all=realm.overview(world, now),
         newest=artifacts.listing(world, most=_LISTED),
+        operators=operators.heaviest(world),
+        barred={name.hex() for name in world.state.joining.false},
     )
 
 
@@ -103,7 +106,12 @@ def _template(name: str) -> Template:
             lstrip_blocks=True,
             finalize=_clean,
         )
-    environment.filters |= {"duration": duration, "moment": moment, "few": few}
+    environment.filters |= {
+        "duration": duration,
+        "moment": moment,
+        "few": few,
+        "percent": percent,
+    }
     return environment.get_template(name)
 
 

@@ -103,6 +103,25 @@ def _limits() -> str:
         ("at once", f"{limits.by_token.burst}"),
         ("requests a second from one address without a token", f"{limits.by_address.per_second}"),
         ("at once", f"{limits.by_address.burst}"),
+        (
+            "requests a second with all tokens for agents of one operator",
+            f"{limits.by_operator.per_second}",
+        ),
+        ("at once", f"{limits.by_operator.burst}"),
+        (
+            (
+                "an attempt to register costs, in requests of its address; a successful one the same of "
+                "the operator that answers for the agent"
+            ),
+            f"{limits.registration}",
+        ),
+        (
+            "an address with a false proof of work is not heard for",
+            (
+                f"{limits.ban_s / 60:.0f} minutes, then twice as long each time, up to "
+                f"{limits.ban_most_s / 3600:.0f} hours"
+            ),
+        ),
         ("8 records in `POST /v1/records` cost, in requests", "1"),
         ("16 KiB in `POST /v1/records` cost, in requests", "1"),
         (
@@ -124,7 +143,10 @@ def _limits() -> str:
             f"{limits.of_address}",
         ),
         ("event streams", f"{limits.streams}"),
-        ("body", f"{limits.body // 1024} KiB; of `POST /v1/records` 1 MiB"),
+        (
+            "body",
+            f"{limits.body // 1024} KiB; of `POST /v1/records` 1 MiB, of `POST /v1/registration` 16 KiB",
+        ),
         ("request line and headers", f"{limits.head // 1024} KiB"),
         ("for a body to arrive", f"{limits.body_s:.0f} s"),
         ("for a head to arrive, and between requests", f"{limits.idle_s:.0f} s"),
@@ -134,7 +156,7 @@ def _limits() -> str:
         "## Limits\n\nA caller over its rate gets 429 with `retry_at` and `Retry-After`.\n"
         "A token has a rate of its own, whatever others ask from the same address.\n"
         "Loopback may have all connections, because a proxy with TLS usually stands there; let the "
-        "proxy bound those of one client.\n\n"
+        "proxy bound those of one client, and their registrations: who comes by a proxy is never banned.\n\n"
         f"{_table(('what', 'limit'), iter(rows))}\n"
     )
 

@@ -17,6 +17,7 @@ import errno
 import socket
 from collections.abc import Callable
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 
 import h11
@@ -33,9 +34,11 @@ from hypercorn.utils import parse_socket_addr, repr_socket_addr
 from starlette.types import ASGIApp
 
 from node.api.app import build
-from node.api.errors import known
-from node.api.limits import Limits, Places
-from node.base.errors import EXPLAINED, NetworkError, NodeCode
+from node.api.bans import Bans, banned
+from node.api.errors import error_of, explain, known
+from node.api.limits import Limits, Places, bucket_of
+from node.base.clock import Clock
+from node.base.errors import EXPLAINED, NetworkError, NodeCode, NodeError
 from node.runtime import Node
 from node.telemetry import log
 
@@ -60,10 +63,11 @@ async def serve(
     """
     listener = await _bind(host, port)
     bound = repr_socket_addr(listener.socket.family, listener.socket.getsockname())
-    app = build(node, limits=limits, stop=stop, names=names | {host.lower()})
+    bans = Bans(limits)
+    app = build(node, limits=limits, stop=stop, bans=bans, names=names | {host.lower()})
     try:
-        await _Connections(app, limits).run(
-            listener, ready=lambda: ready(f"http://{bound}"), stop=stop
+        await _Connections(app, limits, bans).run(
+            _Door(listener, bans, node.clock), ready=lambda: ready(f"http://{bound}"), stop=stop
         )
     finally:
         listener.socket.close()
@@ -86,22 +90,60 @@ async def _bind(host: str, port: int) -> trio.SocketListener:
     return listeners[0]
 
 
+class _Door(trio.abc.Listener[trio.SocketStream]):
+    """Accepts connections, but for those of banned addresses: they cost one task nothing."""
+
+    def __init__(self, listener: trio.SocketListener, bans: Bans, clock: Clock) -> None:
+        """Accept from a listener; bans are counted in the node's own time."""
+        self._listener = listener
+        self._bans = bans
+        self._clock = clock
+
+    async def accept(self) -> trio.SocketStream:
+        """Wait for the next connection that is to be served."""
+        while True:
+            stream = await self._listener.accept()
+            now, is_let_in = self._clock.now(), False
+            try:
+                until = self._bans.until(_peer_of(stream)[0], now)
+                is_let_in = not until
+                if is_let_in:
+                    return stream
+                # So little always fits into a socket that was just opened: this waits for nobody.
+                await stream.socket.send(_refusal(banned(self._clock.wall() + until - now)))
+            except OSError:
+                # The client is gone already.
+                continue
+            finally:
+                if not is_let_in:
+                    stream.socket.close()
+
+    async def aclose(self) -> None:
+        """Listen no more."""
+        await self._listener.aclose()
+
+
 class _Connections:
     """All connections of one server."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        """Serve an application."""
+    def __init__(self, app: ASGIApp, limits: Limits, bans: Bans) -> None:
+        """Serve an application; whoever is banned is cut off."""
         self._app = ASGIWrapper(app)  # type: ignore[arg-type] # two libraries, one protocol
         self._limits = limits
         self._config = _config(limits)
         self._context = WorkerContext(None)
         self._open: set[_Line] = set()
         self._places = Places(limits)
+        bans.listen(self._cut_off)
         self._last: trio.Event | None = None
         """Set when the last connection is gone, once somebody waits for that."""
 
     async def run(
-        self, listener: trio.SocketListener, *, ready: Callable[[], None], stop: trio.Event
+        self,
+        listener: trio.abc.Listener[trio.SocketStream],
+        *,
+        ready: Callable[[], None],
+        stop: trio.Event,
     ) -> None:
         """Accept until `stop`, then let go: idle connections at once, others soon."""
         async with trio.open_nursery() as connections:
@@ -130,13 +172,23 @@ class _Connections:
                     line.socket.close()
                 connections.cancel_scope.cancel()
 
+    def _cut_off(self, bucket: str, spare: int) -> None:
+        """End the connections of a banned address; that which is answered just now ends itself."""
+        for line in tuple(self._open):
+            if bucket_of(line.address) == bucket and line.port != spare:
+                line.socket.close()
+
     async def _serve(self, stream: trio.SocketStream) -> None:
-        line = _Line(stream, within_s=self._limits.send_s)
-        address = ""
         try:
-            address = str(stream.socket.getpeername()[0])
+            address, port = _peer_of(stream)
+        except OSError:
+            # The client went while it was let in.
+            stream.socket.close()
+            return
+        line = _Line(stream, address=address, port=port, within_s=self._limits.send_s)
+        try:
             if not self._places.take(address):
-                await line.send_all(_busy())
+                await line.send_all(_refusal(error_of(NodeCode.BUSY, "connection refused")))
                 return
             self._open.add(line)
             await _Connection(self._app, self._config, self._context, line).run()
@@ -155,10 +207,14 @@ class _Connections:
 class _Line:
     """One TCP connection on which sending has a deadline."""
 
-    def __init__(self, stream: trio.SocketStream, *, within_s: float) -> None:
-        """Send on `stream`, each part within so many seconds."""
+    def __init__(
+        self, stream: trio.SocketStream, *, address: str, port: int, within_s: float
+    ) -> None:
+        """Send on `stream`, which comes from there, each part within so many seconds."""
         self._stream = stream
         self._within_s = within_s
+        self.address: Final = address
+        self.port: Final = port
         self.socket: Final = stream.socket
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -273,11 +329,19 @@ def _head(length: int) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def _busy() -> bytes:
-    status, problem = known(NodeCode.BUSY, "connection refused")
+def _refusal(error: NodeError) -> bytes:
+    """Write the whole answer to a connection that is not served."""
+    status, problem = explain(error)
     body = msgspec.json.encode(problem)
     head = b"".join(b"%s: %s\r\n" % pair for pair in _head(len(body)))
-    return b"HTTP/1.1 %d Service Unavailable\r\n%s\r\n%s" % (status, head, body)
+    phrase = HTTPStatus(status).phrase.encode()
+    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, phrase, head, body)
+
+
+def _peer_of(stream: trio.SocketStream) -> tuple[str, int]:
+    """Give address and port of the other end; raises OSError if it is gone."""
+    address, port, *_ = stream.socket.getpeername()
+    return str(address), int(port)
 
 
 def _leaves(group: BaseExceptionGroup[Exception]) -> list[Exception]:

@@ -5,4 +5,5 @@
 `entropy`   the one place that asks the operating system for randomness
 `paths`     what lies where in the data directory, and who may hold it
 `settings`  folkmoot.toml and the environment
+`pipes`     what a process that computes for its parent needs
 """

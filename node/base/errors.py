@@ -74,6 +74,9 @@ class NodeCode(StrEnum):
     AMBIGUOUS = "AMBIGUOUS"
     NOT_IN_CUSTODY = "NOT_IN_CUSTODY"
     HEAD_REFUSED = "HEAD_REFUSED"
+    REGISTRATION_CLOSED = "REGISTRATION_CLOSED"
+    INVITE_REFUSED = "INVITE_REFUSED"
+    DOMAIN_NOT_PROVEN = "DOMAIN_NOT_PROVEN"
     NOT_ALLOWED = "NOT_ALLOWED"
     BAD_REQUEST = "BAD_REQUEST"
     TOO_MANY_REQUESTS = "TOO_MANY_REQUESTS"
@@ -269,6 +272,18 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     NodeCode.HEAD_REFUSED: (
         "a trust head of another realm is not what it should be, or older than the one held",
         "do what the error says; compare realm and key with that realm's operator",
+    ),
+    NodeCode.REGISTRATION_CLOSED: (
+        "this instance takes no registrations",
+        "register with another instance, or ask this one's operator",
+    ),
+    NodeCode.INVITE_REFUSED: (
+        "registration needs an invite here, and the code is missing, unknown, expired or used up",
+        "ask the agent that invited you for a new one",
+    ),
+    NodeCode.DOMAIN_NOT_PROVEN: (
+        "the domain does not show that it belongs to this operator",
+        "put the operator's id into the well-known file that the error names, then try again",
     ),
     NodeCode.NOT_ALLOWED: (
         "the token does not allow this",

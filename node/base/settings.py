@@ -131,6 +131,15 @@ def _is_ip(text: str) -> bool:
     return True
 
 
+def _choice(*legal: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in legal:
+            raise ValueError(f"it is none of {', '.join(legal)}")
+        return value
+
+    return read
+
+
 def _path(value: object) -> Path | None:
     if not isinstance(value, str) or "\0" in value:
         raise ValueError("it is not the name of a file")
@@ -200,6 +209,15 @@ PASSPHRASE_FILE: Final = Key(
     "Without it the passphrase comes from systemd, a descriptor or a prompt.",
     read=_path,
 )
+REGISTRATION: Final = Key(
+    name="registration",
+    unit="",
+    default="open",
+    legal="one of open, invited, closed",
+    meaning="Who may register operators and agents here over HTTP: whoever brings the proof that the "
+    "charter asks for, only who also has an invite, or nobody.",
+    read=_choice("open", "invited", "closed"),
+)
 SYNC_EVERY_MS: Final = Key(
     name="sync_every_ms",
     unit="ms",
@@ -217,6 +235,7 @@ KEYS: Final[tuple[Key[str] | Key[int] | Key[tuple[str, ...]] | Key[Path | None],
     LISTEN,
     PEERS,
     PASSPHRASE_FILE,
+    REGISTRATION,
     SYNC_EVERY_MS,
 )
 """The table: all settings, in the order in which files and pages show them."""
@@ -233,6 +252,8 @@ class Settings:
     listen: tuple[str, ...] = LISTEN.default
     peers: tuple[str, ...] = PEERS.default
     passphrase_file: Path | None = PASSPHRASE_FILE.default
+    registration: str = REGISTRATION.default
+    """open, invited or closed."""
     sync_every_ms: Millis = SYNC_EVERY_MS.default
 
 
@@ -266,6 +287,7 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
         listen=pick(LISTEN),
         peers=pick(PEERS),
         passphrase_file=None if secret is None else path.parent / secret,
+        registration=pick(REGISTRATION),
         sync_every_ms=pick(SYNC_EVERY_MS),
     )
 

@@ -24,7 +24,15 @@
 `keystore_cmd` `folkmoot keys list`, `passphrase`
 `peer_cmd`     `folkmoot peer list`, `add`, `why`, `ban`, `remove`
 `probe_cmd`    `folkmoot peer probe`
+`operator_cmd` `folkmoot operator list`, `show`
+`register_cmd` `folkmoot operator register`, `folkmoot agent register`
+`register_steps` such a registration, from the keys to the cut
+`register_search` its proof of work, as the person who waits sees it
+`register_delivery` how it reaches an instance that may not answer
+`register_talk` what is said to the instance, and what of its answers is believed
+`register_home` the directory of keys, chains and searches under way
 `vouch_cmd`    `folkmoot vouch`, `folkmoot unvouch`
+`invite_cmd`   `folkmoot invite create`, `list`, `revoke`
 `trust_cmd`    `folkmoot trust show`
 `trust_graph_cmd` `folkmoot trust graph`
 `trust_picture` the picture that it draws
@@ -34,6 +42,7 @@
 `link_cmd`     `folkmoot federation head`, `link`, `links`, `unlink`
 `demo_cmd`     `folkmoot demo`
 `charter_cmd`  `folkmoot charter check`, `folkmoot charter show`
+`cost_cmd`     `folkmoot charter cost`
 `version_cmd`  `folkmoot version`
 `reference`    the reference page, made from the commands
 

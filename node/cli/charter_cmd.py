@@ -29,7 +29,7 @@ from node.cli.output import Json, Output
 
 _MOST: Final = 50
 """Operators or founders of an imagined realm: their records must fit one charter."""
-_SECTIONS: Final = ("timing", "review", "trust", "quotas")
+_SECTIONS: Final = ("timing", "review", "trust", "admission", "quotas")
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +82,11 @@ def _charter(arguments: argparse.Namespace) -> Charter:
             fix="leave out --operators and --founders, or check a --preset",
         )
     assert file is not None, "checked above"  # noqa: S101 # for the type checker
+    return read_charter(file)
+
+
+def read_charter(file: Path) -> Charter:
+    """Read a charter in its canonical bytes; raises CommandError, or PeerError if it is none."""
     try:
         raw = file.read_bytes()
     except OSError as error:
@@ -249,6 +254,7 @@ CHARTER_SHOW: Final = Command(
         "timing": "cuts, ticks and timers",
         "review": "rounds: quorum, thresholds, phases",
         "trust": "reputation, tiers, weights, caps",
+        "admission": "what joining costs, and how many may join",
         "quotas": "limits per author",
     },
     examples=(

@@ -9,6 +9,7 @@ of one that was killed the address stays behind, and anybody on this machine may
 import argparse
 import fcntl
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,8 @@ DEFAULT_DATA: Final = Path("folkmoot-data")
 _CONNECT: Final = 5.0
 _WAIT: Final = 30.0
 """Seconds until a command gives up on a connection, and on an answer."""
+_MOST_ANSWER: Final = 64 * 1024 * 1024
+"""Bytes of an answer; no node gives a tenth of it, and whoever listens there may be no node."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -171,6 +174,33 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
+class _Bounded(httpx.SyncByteStream):
+    """The body of an answer, which ends the talk when it becomes too large."""
+
+    def __init__(self, body: httpx.SyncByteStream, request: httpx.Request) -> None:
+        self._body = body
+        self._request = request
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = _MOST_ANSWER
+        for piece in self._body:
+            left -= len(piece)
+            if left < 0:
+                raise httpx.DecodingError("the answer does not end", request=self._request)
+            yield piece
+
+    def close(self) -> None:
+        self._body.close()
+
+
+def _bound(answer: httpx.Response) -> None:
+    """Hold an answer to a size; raises httpx.DecodingError for one that hides it."""
+    if "content-encoding" in answer.headers:
+        raise httpx.DecodingError("the answer is compressed", request=answer.request)
+    assert isinstance(answer.stream, httpx.SyncByteStream), "the client is synchronous"  # noqa: S101 # our own invariant
+    answer.stream = _Bounded(answer.stream, answer.request)
+
+
 class Client:
     """One command's talk with one node."""
 
@@ -178,11 +208,14 @@ class Client:
         """Open nothing yet; `transport` stands in for the network."""
         self.url: Final = target.url
         headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+        # What is compressed has no size that could be known before it fills the memory.
+        headers["Accept-Encoding"] = "identity"
         self._http: Final = httpx.Client(
             base_url=target.url,
             headers=headers,
             timeout=httpx.Timeout(_WAIT, connect=_CONNECT),
             transport=transport,
+            event_hooks={"response": [_bound]},
             # A proxy of the environment cannot reach this machine's own loopback.
             trust_env=urlsplit(target.url).hostname not in _LOOPBACK,
         )
@@ -205,11 +238,12 @@ class Client:
         """Ask; parts of the path are escaped, and a query that is None is left out."""
         return self._send("GET", path, query={k: v for k, v in query.items() if v is not None})
 
-    def post(self, *path: str, body: dict[str, Json] | None = None) -> Json:
-        """Act; what is None in the body is left out."""
+    def post(self, *path: str, body: dict[str, Json] | None = None, wait_s: float = _WAIT) -> Json:
+        """Act; what is None in the body is left out. The answer may take `wait_s` seconds."""
         if body is None:
-            return self._send("POST", path)
-        return self._send("POST", path, body={k: v for k, v in body.items() if v is not None})
+            return self._send("POST", path, wait_s=wait_s)
+        given: dict[str, Json] = {k: v for k, v in body.items() if v is not None}
+        return self._send("POST", path, body=given, wait_s=wait_s)
 
     def delete(self, *path: str) -> Json:
         """Take something away."""
@@ -222,6 +256,7 @@ class Client:
         *,
         query: dict[str, str | int] | None = None,
         body: dict[str, Json] | None = None,
+        wait_s: float = _WAIT,
     ) -> Json:
         try:
             where = "/" + "/".join(quote(part, safe="") for part in path)
@@ -231,6 +266,7 @@ class Client:
                 params=query,
                 content=None if body is None else msgspec.json.encode(body),
                 headers={} if body is None else {"Content-Type": "application/json"},
+                timeout=httpx.Timeout(wait_s, connect=_CONNECT),
             )
         except UnicodeEncodeError as error:
             # A word of the command line that is no UTF-8 holds halves of characters.
@@ -248,7 +284,7 @@ class Client:
                 leaves=Exit.FAILED,
             ) from error
         except httpx.TimeoutException as error:
-            raise _no_answer(f"{self.url} did not answer within {_WAIT:.0f} s") from error
+            raise _no_answer(f"{self.url} did not answer within {wait_s:.0f} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _no_answer(f"{self.url}: {error}") from error
         return self._read(answer)

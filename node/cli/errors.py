@@ -46,6 +46,9 @@ class Code(StrEnum):
     INTERRUPTED = "INTERRUPTED"
     NO_NODE = "NO_NODE"
     NO_ANSWER = "NO_ANSWER"
+    TERMS_REFUSED = "TERMS_REFUSED"
+    MINT_FAILED = "MINT_FAILED"
+    STILL_WAITING = "STILL_WAITING"
 
 
 EXPLAINED: dict[Code, tuple[str, str]] = {
@@ -60,6 +63,18 @@ EXPLAINED: dict[Code, tuple[str, str]] = {
     Code.NO_ANSWER: (
         "what runs there did not answer, or not as a node does",
         "look at `folkmoot status` and at the node's own output",
+    ),
+    Code.TERMS_REFUSED: (
+        "an instance asks for more work than any realm may, or than you are ready to do",
+        "ask another instance, or wait for a quieter epoch; --most-hours says what you are ready to do",
+    ),
+    Code.MINT_FAILED: (
+        "the search for a proof of work cannot go on",
+        "make room in memory, or search with fewer processes: --cores",
+    ),
+    Code.STILL_WAITING: (
+        "it is registered, and no cut has admitted it for long",
+        "run the same command again later; look at the status page of that instance",
     ),
 }
 """What each code means, and what to do."""

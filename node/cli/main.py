@@ -20,6 +20,7 @@ from node.cli.artifact_cmd import (
 )
 from node.cli.charter_cmd import CHARTER_CHECK, CHARTER_SHOW
 from node.cli.command import Command
+from node.cli.cost_cmd import CHARTER_COST
 from node.cli.demo_cmd import DEMO
 from node.cli.dev_cmd import DEV
 from node.cli.doctor_cmd import DOCTOR
@@ -30,6 +31,7 @@ from node.cli.federation_cmd import (
     FEDERATION_SEEDS,
 )
 from node.cli.init_cmd import INIT
+from node.cli.invite_cmd import INVITE_CREATE, INVITE_LIST, INVITE_REVOKE
 from node.cli.keys_cmd import AGENT_EXPORT, AGENT_IMPORT
 from node.cli.keystore_cmd import KEYS_LIST, KEYS_PASSPHRASE
 from node.cli.link_cmd import (
@@ -38,10 +40,12 @@ from node.cli.link_cmd import (
     FEDERATION_LINKS,
     FEDERATION_UNLINK,
 )
+from node.cli.operator_cmd import OPERATOR_LIST, OPERATOR_SHOW
 from node.cli.output import Output
 from node.cli.parser import COMMAND, Parser, parser_of
 from node.cli.peer_cmd import PEER_ADD, PEER_BAN, PEER_LIST, PEER_REMOVE, PEER_WHY
 from node.cli.probe_cmd import PEER_PROBE
+from node.cli.register_cmd import AGENT_REGISTER, OPERATOR_REGISTER
 from node.cli.review_cmd import (
     REVIEW_ARGUE,
     REVIEW_LIST,
@@ -78,11 +82,15 @@ COMMANDS: Final[tuple[Command, ...]] = (
     AGENT_LIST,
     AGENT_SHOW,
     AGENT_CREATE,
+    AGENT_REGISTER,
     AGENT_TOKEN,
     AGENT_TOKENS,
     AGENT_REVOKE_TOKEN,
     AGENT_EXPORT,
     AGENT_IMPORT,
+    OPERATOR_REGISTER,
+    OPERATOR_LIST,
+    OPERATOR_SHOW,
     KEYS_LIST,
     KEYS_PASSPHRASE,
     PEER_LIST,
@@ -93,6 +101,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
     PEER_PROBE,
     VOUCH,
     UNVOUCH,
+    INVITE_CREATE,
+    INVITE_LIST,
+    INVITE_REVOKE,
     TRUST_SHOW,
     TRUST_GRAPH,
     TRUST_DIFF,
@@ -105,6 +116,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     FEDERATION_UNLINK,
     CHARTER_CHECK,
     CHARTER_SHOW,
+    CHARTER_COST,
     DEMO,
     VERSION,
 )
@@ -113,8 +125,10 @@ NOUNS: Final = {
     "artifact": "Read and propose pieces of knowledge",
     "review": "Take part in rounds: object, argue, vote",
     "agent": "Agents, their tokens and their keys",
+    "operator": "Who answers for agents",
     "keys": "The keys that an instance keeps, and their passphrase",
     "peer": "Other instances, and how it stands with them",
+    "invite": "Promise to vouch for newcomers",
     "trust": "Who is trusted, how much, and why",
     "federation": "What you think of other instances and other realms, for this node alone",
     "charter": "Look at rules before adopting them",

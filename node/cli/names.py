@@ -69,6 +69,11 @@ def agents_of(client: Client) -> Iterator[Told]:
     return _all(client, "agents", "items")
 
 
+def operators_of(client: Client) -> Iterator[Told]:
+    """Go through all admitted operators, page by page."""
+    return _all(client, "operators", "items")
+
+
 def rounds_of(client: Client) -> Iterator[Told]:
     """Go through all open rounds, page by page."""
     return _all(client, "rounds", "rounds")

@@ -6,10 +6,11 @@ from typing import Final
 from node.base.errors import NodeCode, RequestError
 from node.base.settings import read_address
 from node.cli.artifact_cmd import REFUSED, say_done
-from node.cli.client import connect, node_options
+from node.cli.client import Client, connect, node_options
 from node.cli.command import Command, between
-from node.cli.errors import Exit
+from node.cli.errors import AnswerError, Exit
 from node.cli.names import chosen
+from node.cli.operator_cmd import put_void, sentences_of
 from node.cli.output import Json, Output
 from node.cli.tables import Told, cell, moment, put_fields, put_table, row_of, rows_of
 
@@ -104,8 +105,9 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
 def _why(arguments: argparse.Namespace, output: Output) -> Exit:
     with connect(arguments) as client:
         peer = find_peer(peers_of(client.get("v1", "peers")), arguments.instance)
+        admissions = _admissions(client, peer)
     if output.quiet:
-        output.put_json(dict(peer))
+        output.put_json(dict(peer) | {"admissions": dict(admissions) or None})
         return Exit.OK
     times = {name: moment(peer.get(name)) for name in ("last_progress", "banned_until")}
     put_fields(output, {name: value for name, value in peer.items() if name != "why"} | times)
@@ -123,7 +125,23 @@ def _why(arguments: argparse.Namespace, output: Output) -> Exit:
             for row in rows_of(peer.get("why"))
         ],
     )
+    if admissions:
+        output.say()
+        output.say("As a door for newcomers:")
+        for sentence in sentences_of(admissions):
+            output.put(sentence)
+        put_void(output, row_of(admissions.get("void")))
     return Exit.OK
+
+
+def _admissions(client: Client, peer: Told) -> Told:
+    """Ask what a peer admits; empty if it is no member's instance any more."""
+    try:
+        return row_of(client.get("v1", "instances", str(peer.get("instance")), "admissions"))
+    except AnswerError as error:
+        if error.code != NodeCode.NOT_FOUND:
+            raise
+        return {}
 
 
 def find_peer(peers: list[Told], said: str) -> Told:
@@ -207,12 +225,15 @@ PEER_WHY: Final = Command(
     words=("peer", "why"),
     summary="Tell why a peer is in its present standing",
     why="Every fault that a peer was charged with: when, which rule, what it cost. Reasons fade "
-    "with time, and a ban ends by itself.",
+    "with time, and a ban ends by itself. Then whom it has admitted in this epoch and may, which of "
+    "its admissions do not count and why, and what the agents that it admitted weigh in a vote.",
     data={
         "instance": "its id",
         "score": "what its faults add up to; 0 is spotless",
         "banned_until": "Unix time in ms, or null",
         "why": "list of faults: `at`, `code`, `why`, `cost`",
+        "admissions": "what it admits, as the route /v1/instances/{id}/admissions tells it; null if "
+        "it is no member's instance",
         "…": "more, as the API's route /v1/peers tells it",
     },
     examples=("folkmoot peer why INSTANCE",),

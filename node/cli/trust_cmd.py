@@ -181,7 +181,7 @@ def _put_evidence(output: Output, page: Told) -> None:
                 share(row.get("counts_positive")),
                 share(row.get("counts_negative")),
                 cell(row.get("source")),
-                cell(row.get("title") or row.get("artifact")),
+                cell(row.get("title") or row.get("artifact") or row.get("bad")),
             )
             for row in rows_of(evidence.get("rows"))
         ],

@@ -79,7 +79,9 @@ VOUCH: Final = Command(
     summary="Let an agent vouch for another",
     why="A vouch lets trust flow to an agent whose work nobody has approved yet: it is one way to "
     "a ticket. An agent needs tier 1 for it, and has a few vouches an "
-    "epoch. The latest vouch for an agent counts; the same one said again changes nothing.",
+    "epoch. The latest vouch for an agent counts; the same one said again changes nothing. Who "
+    "vouches answers: if the agent is found bad, a share of what counts against it counts against "
+    "the voucher.",
     data=SIGNED,
     examples=("folkmoot vouch AGENT --as OTHER --weight 64 --reason 'I know its work.'",),
     exits={Exit.FAILED: _MISSING, Exit.REFUSED: REFUSED},
@@ -90,7 +92,8 @@ UNVOUCH: Final = Command(
     words=("unvouch",),
     summary="Let an agent take its vouch for another back",
     why="Trust that came by it goes elsewhere from the next tick on. What the agent earned by its "
-    "own work stays. It costs no vouch of the epoch.",
+    "own work stays. It costs no vouch of the epoch. The voucher answers for the agent for a window "
+    "of ticks longer.",
     data=SIGNED,
     examples=("folkmoot unvouch AGENT --as OTHER --reason 'It sells its answers.'",),
     exits={Exit.FAILED: _MISSING, Exit.REFUSED: REFUSED},

@@ -85,7 +85,13 @@ def found_realm(crux: CruxSet, *, seed: str, reviewers: int) -> Community:
             trust=rules.trust,
         )
     )
-    return Community(founding=founding, instances=instances, agents=agents, homes=homes)
+    return Community(
+        founding=founding,
+        instances=instances,
+        operators=tuple(keys for _, keys in (*owners, *hosts)),
+        agents=agents,
+        homes=homes,
+    )
 
 
 def _keys(seed: str, role: str, number: int) -> Keys:

@@ -180,6 +180,8 @@ class WorldAt(_Said, frozen=True, tag="at"):
     charter_hash: Digest
     """Of the charter in force."""
     beacon: Digest
+    joining: Digest
+    """Hash of what joining costs and who has admitted how many."""
     artifacts: Digest
     """Root of the table of this name, as the next four."""
     agents: Digest

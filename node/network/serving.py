@@ -14,7 +14,7 @@ from msgspec import structs
 from federation.core import Code, IdentityId, PeerError, RecordId
 from federation.protocol import World
 from federation.protocol.digest import Table, bucket_of
-from federation.protocol.rows import world_digest
+from federation.protocol.rows import joining_digest, world_digest
 from federation.records import Record, wire
 from federation.replication import Log, read_heads_page
 from node.network.heads import HeadsCache
@@ -129,6 +129,7 @@ def world_at(world: World, version: str) -> WorldAt:
         world_digest=world_digest(state),
         charter_hash=state.charter_hash,
         beacon=state.beacon,
+        joining=joining_digest(state),
         **{name.value: root for name, root in state.tables.roots().items()},
         version=version,
         former=None,

@@ -139,9 +139,10 @@ async def _compare(
     now = world_at(world(), version)
     ours = now if asked.cut < theirs.cut <= now.cut else asked
     found = Difference(ours=ours, theirs=theirs, common=await _common(ours, theirs, former))
-    if digest_of(theirs.cut, theirs.charter_hash, theirs.beacon, roots_of(theirs)) != (
-        theirs.world_digest
-    ):
+    claimed = digest_of(
+        theirs.cut, theirs.charter_hash, theirs.beacon, theirs.joining, roots_of(theirs)
+    )
+    if claimed != theirs.world_digest:
         return replace(found, deceit="its five tables do not amount to its world digest")
     if found.common is None or found.common.is_equal:
         return found

@@ -16,20 +16,28 @@ a clock or looks into a sealed ballot: before `decide` is final here, no answer 
 `rounds`     one round, and those that are open
 `artifacts`  artifacts, and proposals that wait for a cut
 `why`        what an artifact or a round waits for, or why it ended as it did
+`why_record` why any record counts, waits, or does not
 `history`    the story of an artifact
 `agents`     standing of agents
+`operators`  who answers for whom: agents, instances, quota, vouches
+`admissions` whom an instance admits, and what of it does not count
+`answerable` both of them looked up once a cut; void admissions
 `trust`      where an agent's trust, tier and weight come from
 `trust_terms`  ticket, tiers and weight, for that page
 `trust_caps`   what bounds an agent in a vote
 `trust_evidence`  the evidence behind a reputation
+`trust_liability` for whom an agent answers
 `trust_why`  the page in sentences
 `trust_graph`  who trusts whom
 `per_cut`    looks at all agents or judgements, kept until the next cut
 `charters`   the charter in force
+`capture`    what capturing a decision takes, imagined or measured
+`capture_why`  which rule gives each number of that table
 `differences` where a peer's world differs from ours, field by field
 `causes`     what can explain such a difference
 `partners`   the operator's policy about instances and realms, and what links do
 `disagreement` where local verdicts part from the canonical ones
+`invites`    invites, and what became of whom they brought
 `realm`      realm, charter, members, and the overview of the status page
 """
 

@@ -35,6 +35,15 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     """Rotations so far."""
 
 
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest record of a chain that is held here: what the author signs next comes after it."""
+
+    seq: int
+    """Its place in the chain; the inception stands at 0."""
+    record: str
+    """Its id, in hex."""
+
+
 class Declared(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent says of its own provenance; nobody has checked it."""
 
@@ -69,6 +78,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated share of right answers, in ppm."""
     interactions: int
     """Outcomes that its standing rests on."""
+    found_bad: int | None
+    """Tick at which its own outcomes last brought its reputation below what an author needs; nil if
+    they never did."""
     reviewer: bool
     """Its ballots carry weight: tier 1 or more, and not revoked."""
     founder: bool
@@ -114,6 +126,9 @@ class AgentPage(msgspec.Struct, frozen=True, kw_only=True):
     """A cut has admitted it, or it is a member's instance."""
     records: int
     """Records of its chain that are held here."""
+    head: Head | None
+    """The newest of them, in a cut or not; nil if the chain forks here, and for agents: the newest
+    record of an agent may be a ballot that is opened already while others are not."""
     standing: Standing | None
     """For an admitted agent; else nil."""
     operator: Who | None
@@ -185,9 +200,18 @@ def _page(world: World, name: IdentityId) -> AgentPage:
         contained=known is not None,
         admitted=world.is_admitted(name),
         records=world.log.count_of(name),
+        head=_head(world, name, keys.role),
         standing=_standing(world, agent) if agent else None,
         operator=who(world, operator) if operator else None,
     )
+
+
+def _head(world: World, name: IdentityId, role: Role) -> Head | None:
+    heads = world.log.heads_of(name)
+    if len(heads) != 1 or role is Role.AGENT:
+        return None
+    ((seq, record),) = heads
+    return Head(seq=seq, record=record.hex())
 
 
 def _newest(world: World, name: IdentityId) -> KeyState:
@@ -215,6 +239,7 @@ def _standing(world: World, agent: Agent) -> Standing:
         reputation=agent.r,
         competence=agent.competence,
         interactions=agent.interactions,
+        found_bad=agent.found_bad,
         reviewer=state.views[agent.agent].reviewer,
         founder=agent.founder is not None,
         badges=badges_held(state.charter.trust, agent),

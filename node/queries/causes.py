@@ -27,7 +27,7 @@ FORM: Final = "form"
 """Stands for a column where a row has more or fewer of them than this version knows."""
 SAID: Final = frozenset({"operator", "instance", "vouches", "says", WHOLE})
 """Columns of agents that records decide without any reckoning."""
-EVIDENCE: Final = frozenset({"alpha", "beta", "tick"})
+EVIDENCE: Final = frozenset({"alpha", "beta", "tick", "found_bad"})
 """Columns of agents that count outcomes."""
 TRUST: Final = frozenset({"trust", "ways"})
 """Columns of agents that EigenTrust gives."""
@@ -50,6 +50,8 @@ class CauseCode(StrEnum):
     """Other rules."""
     BEACON = "beacon"
     """Other public randomness after the same cut."""
+    JOINING = "joining"
+    """Other terms of joining, or other counts of who was admitted."""
     FORM = "form"
     """The rows have other columns: another version."""
     RECORDS = "records"
@@ -146,6 +148,15 @@ def _of_inputs(found: Difference) -> list[Cause]:
                 code=CauseCode.BEACON,
                 says="The beacons differ after the same cut, so one of the two has mixed it otherwise"
                 f"{_versions(found.ours, found.theirs)}.",
+                fix=_DOCTOR,
+            )
+        )
+    elif found.is_level and not made and found.ours.joining != found.theirs.joining:
+        made.append(
+            Cause(
+                code=CauseCode.JOINING,
+                says="What joining costs, or who has admitted how many in this epoch, differs after the "
+                f"same cut{_versions(found.ours, found.theirs)}.",
                 fix=_DOCTOR,
             )
         )

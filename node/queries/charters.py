@@ -3,6 +3,7 @@
 import msgspec
 
 from federation.charter import (
+    Admission,
     Charter,
     Quotas,
     Review,
@@ -85,6 +86,8 @@ class CharterPage(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds."""
     trust: Trust
     """Reputation and weight."""
+    admission: Admission
+    """Joining."""
     quotas: Quotas
     """Limits per author."""
     genesis: GenesisPage
@@ -108,6 +111,7 @@ def charter(world: World) -> CharterPage:
         timing=now.timing,
         review=now.review,
         trust=now.trust,
+        admission=now.admission,
         quotas=now.quotas,
         genesis=_genesis(now),
         worst_case_low=worst_case_time(now, "low").total,

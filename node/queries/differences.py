@@ -40,7 +40,8 @@ MEANINGS: Final[Mapping[TableName, Mapping[str, str]]] = {
         "weight": "weight of its ballot before caps, in millionths",
         "tier": "0 newcomer, 1 established, 2 trusted",
         "badges": "badges that it holds",
-        "vouches": "hash of the vouches that it gives",
+        "vouches": "hash of the vouches that it gives, and of those that it still answers for",
+        "found_bad": "tick at which its own outcomes were last found bad",
         "says": "hash of what it declares, offers, and may author",
     },
     TableName.ARTIFACTS: {

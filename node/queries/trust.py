@@ -22,6 +22,7 @@ from node.queries import trust_terms as terms
 from node.queries.names import Thing, Who, unknown, who
 from node.queries.per_cut import PerCut
 from node.queries.trust_evidence import EvidencePage, evidence_of
+from node.queries.trust_liability import AnswerPage, answers_of, found_bad
 from node.queries.trust_why import reasons
 
 MOST_INFLOWS: Final = 50
@@ -72,6 +73,8 @@ class VouchPage(msgspec.Struct, frozen=True, kw_only=True):
     """What its author wrote; nil if that record is not held here."""
     record: str | None
     """Id of the record, in hex."""
+    found_bad: int | None
+    """Tick at which the agent vouched for was last found bad; nil if it never was."""
 
 
 class TrustPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +94,8 @@ class TrustPage(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing by it counts any more."""
     forked: bool
     """A contained proof bars it until it picks a branch of its chain."""
+    found_bad: int | None
+    """Tick at which its own outcomes last brought it below what an author needs; nil if never."""
     why: tuple[str, ...]
     """The whole page in a few sentences."""
     score: terms.Score
@@ -117,10 +122,12 @@ class TrustPage(msgspec.Struct, frozen=True, kw_only=True):
     """For whom it vouches, the heaviest first."""
     vouches_received: tuple[VouchPage, ...]
     """Who vouches for it, the heaviest first."""
+    answers_for: tuple[AnswerPage, ...]
+    """Agents found bad for which it answers, because it stood behind them; the newest first."""
     vouches_left_out: int
     """Vouches of both kinds that are not shown."""
     vouches_left: int
-    """Vouches that its quota leaves it until the next tick; 0 below tier 1."""
+    """Vouches that its own quota leaves it until the next tick; 0 below tier 1."""
     badges: tuple[terms.BadgePage, ...]
     """Offices it may be drawn for."""
 
@@ -150,6 +157,7 @@ def trust(world: World, name: AgentId) -> TrustPage:
         founder=agent.founder is not None,
         revoked=state.identities[name].keys.revoked,
         forked=state.identities[name].forked_in is not None,
+        found_bad=agent.found_bad,
         why=(),
         score=terms.score_of(state, agent),
         ticket=terms.ticket_of(rules, agent.trust),
@@ -167,6 +175,7 @@ def trust(world: World, name: AgentId) -> TrustPage:
         vouches_received=tuple(
             _vouch(world, by, name, weight, records) for by, weight in _heaviest(received)
         ),
+        answers_for=answers_of(world, name, records.keys()),
         vouches_left_out=sum(max(len(one) - MOST_VOUCHES, 0) for one in (given, received)),
         vouches_left=max(left, 0) if agent.tier else 0,
         badges=terms.badges_held(rules, agent),
@@ -261,4 +270,5 @@ def _vouch(
         weight=weight,
         reason=body.reason if isinstance(body, AgentVouch) else None,
         record=record.id.hex() if record is not None else None,
+        found_bad=found_bad(world.state, of),
     )

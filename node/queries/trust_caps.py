@@ -16,7 +16,7 @@ from federation.charter import Trust
 from federation.core import MILLION, AgentId, Ppm, Weight
 from federation.protocol import World
 from federation.review import AgentView
-from federation.trust import as_heaviest, cap, effective_share
+from federation.trust import as_heaviest, cap, effective_share, half_level, stops_at_half
 from node.queries.names import Who, who
 from node.queries.per_cut import PerCut
 from node.queries.trust_terms import called, percent
@@ -56,10 +56,31 @@ class GroupShare(msgspec.Struct, frozen=True, kw_only=True):
     """Largest share that this cap leaves a group, in ppm; one voice has its heaviest member's."""
     raised: bool
     """The charter's cap is smaller, but with so few groups no smaller share is possible."""
+    halved: bool
+    """The charter's cap is smaller, but it would take more than half of all weight: it takes half."""
     bounds: bool
     """The cap takes weight from the group."""
     why: str
     """The same as a sentence."""
+
+
+class GroupWeight(msgspec.Struct, frozen=True, kw_only=True):
+    """What a group would count in a vote by all reviewers now, under the cap that bounds it."""
+
+    reviewers: int
+    """Reviewers in it."""
+    before: Ppm
+    """Its share of the weight before this cap, in ppm."""
+    after: Ppm
+    """Its share after it, in ppm."""
+    cap: Ppm
+    """Largest share that this cap leaves a group, in ppm."""
+    raised: bool
+    """The charter's cap is smaller, but with so few groups no smaller share is possible."""
+    halved: bool
+    """The charter's cap is smaller, but it would take more than half of all weight: it takes half."""
+    bounds: bool
+    """The cap takes weight from the group."""
 
 
 class CountedWeight(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,8 +110,12 @@ class _Stage:
     """What each group weighs before the cap."""
     kept: Mapping[bytes, Weight]
     """What it weighs after it."""
-    weighing: int
-    """Groups that hold any weight."""
+    sums: tuple[Weight, Weight]
+    """What all groups weigh, before and after it."""
+    most: Ppm
+    """Largest share that the cap leaves a group; 0 of one voice, which has its heaviest member's."""
+    halved: bool
+    """The cap takes half of all weight, since it would take more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +142,12 @@ def counted_of(world: World, name: AgentId) -> CountedWeight:
     )
 
 
+def group_weight(world: World, grouping: Grouping, group: bytes) -> GroupWeight:
+    """Tell what an operator's or an instance's agents would count in a vote by all reviewers now."""
+    stage = next(one for one in _counts(world).stages if one.grouping is grouping)
+    return _weight_of(world, stage, group)
+
+
 def _count(world: World) -> _Count:
     """Count a vote by all reviewers; time grows with them."""
     state = world.state
@@ -131,15 +162,18 @@ def _count(world: World) -> _Count:
             after = as_heaviest(weights, groups, own=own)
         else:
             after = cap(weights, groups, _rule(state.charter.trust, grouping))
-        held = _summed(weights, groups)
+        held, kept = _summed(weights, groups), _summed(after, groups)
+        most, halved = _limit(state.charter.trust, grouping, held, kept)
         stages.append(
             _Stage(
                 grouping=grouping,
                 groups=groups,
                 reviewers=Counter(groups.values()),
                 held=held,
-                kept=_summed(after, groups),
-                weighing=sum(1 for weight in held.values() if weight),
+                kept=kept,
+                sums=(sum(held.values()), sum(kept.values())),
+                most=most,
+                halved=halved,
             )
         )
         weights = after
@@ -163,6 +197,19 @@ def _rule(trust: Trust, grouping: Grouping) -> Ppm:
     return trust.operator_cap if grouping is Grouping.OPERATOR else trust.instance_cap
 
 
+def _limit(
+    trust: Trust, grouping: Grouping, held: Mapping[bytes, Weight], kept: Mapping[bytes, Weight]
+) -> tuple[Ppm, bool]:
+    """Give the largest share that a cap leaves, and whether that is because it takes half."""
+    if grouping in _ONE_VOICE:
+        return 0, False
+    totals = [weight for weight in held.values() if weight]
+    rule = _rule(trust, grouping)
+    if stops_at_half(totals, rule):
+        return _ppm(half_level(totals), sum(kept.values())), True
+    return effective_share(rule, len(totals)), False
+
+
 def _group(view: AgentView, grouping: Grouping) -> bytes:
     match grouping:
         case Grouping.MODEL:
@@ -175,27 +222,49 @@ def _group(view: AgentView, grouping: Grouping) -> bytes:
             return view.instance
 
 
+def _weight_of(world: World, stage: _Stage, group: bytes) -> GroupWeight:
+    """Tell what one cap does to a group; one without reviewers holds nothing."""
+    held, kept = stage.held.get(group, 0), stage.kept.get(group, 0)
+    was, now = _ppm(held, stage.sums[0]), _ppm(kept, stage.sums[1])
+    if stage.grouping in _ONE_VOICE:
+        rule, most = 0, now
+    else:
+        rule, most = _rule(world.state.charter.trust, stage.grouping), stage.most
+    return GroupWeight(
+        reviewers=stage.reviewers.get(group, 0),
+        before=was,
+        after=now,
+        cap=most,
+        raised=bool(rule) and most > rule and not stage.halved,
+        halved=stage.halved,
+        bounds=kept < held,
+    )
+
+
 def _share(world: World, stage: _Stage, name: AgentId) -> GroupShare:
     """Show what one cap does to an agent's group."""
     grouping, group = stage.grouping, stage.groups[name]
-    count, held, kept = stage.reviewers[group], stage.held[group], stage.kept[group]
-    was, now = _ppm(held, sum(stage.held.values())), _ppm(kept, sum(stage.kept.values()))
-    if grouping in _ONE_VOICE:
-        rule, most = 0, now
-    else:
-        rule = _rule(world.state.charter.trust, grouping)
-        most = effective_share(rule, stage.weighing)
+    whole = _weight_of(world, stage, group)
+    rule = 0 if grouping in _ONE_VOICE else _rule(world.state.charter.trust, grouping)
     named = who(world, group) if grouping is not Grouping.MODEL and group != name else None
     return GroupShare(
         grouping=grouping,
         group=named,
-        reviewers=count,
-        before=was,
-        after=now,
-        cap=most,
-        raised=bool(rule) and most > rule,
-        bounds=kept < held,
-        why=_says(grouping, named, count, (was, now, most, rule), bounds=kept < held),
+        reviewers=whole.reviewers,
+        before=whole.before,
+        after=whole.after,
+        cap=whole.cap,
+        raised=whole.raised,
+        halved=whole.halved,
+        bounds=whole.bounds,
+        why=_says(
+            grouping,
+            named,
+            whole.reviewers,
+            (whole.before, whole.after, whole.cap, rule),
+            bounds=whole.bounds,
+            halved=whole.halved,
+        ),
     )
 
 
@@ -206,6 +275,7 @@ def _says(
     shares: tuple[Ppm, Ppm, Ppm, Ppm],
     *,
     bounds: bool,
+    halved: bool,
 ) -> str:
     was, now, most, rule = shares
     if grouping in _ONE_VOICE:
@@ -227,7 +297,9 @@ def _says(
         else f"The {count} reviewers {whole} hold {percent(was)}"
     )
     limit = f"the cap is {percent(most)}"
-    if most > rule:
+    if halved:
+        limit += f", since {percent(rule)} would take more than half of all weight"
+    elif most > rule:
         limit += f", since {percent(rule)} is impossible with so few {grouping.value}s"
     if bounds:
         return f"{holds}, and {limit}: {percent(now)} count."

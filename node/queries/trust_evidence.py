@@ -27,11 +27,13 @@ class EvidenceRow(msgspec.Struct, frozen=True, kw_only=True):
     tick: int
     """Tick at which it began to count."""
     cause: str
-    """Id of the round or the argument that it comes from, in hex."""
+    """Id of the round, the argument or the agent found bad that it comes from, in hex."""
     artifact: str | None
     """Id of the artifact that it is about, in hex; nil if its round is not held here."""
     title: str | None
     """Title of that artifact; nil if its text is not readable here."""
+    bad: Who | None
+    """The agent found bad that a row of kind `liability` is about; nil for all others."""
     topic: str
     """Top component of the artifact's first topic; empty if there is none."""
     source: Who
@@ -124,6 +126,7 @@ def _row(world: World, entry: Entry) -> EvidenceRow:
         cause=row.cause.hex(),
         artifact=found.hex() if found else None,
         title=_title(world, found) if found else None,
+        bad=who(world, row.cause) if row.kind is EvidenceKind.LIABILITY else None,
         topic=row.topic,
         source=who(world, row.source),
         practice=row.practice,

@@ -28,6 +28,8 @@ def reasons(page: "TrustPage") -> tuple[str, ...]:
         *_ticket(page),
         *_tier(page),
         *_reputation(page),
+        *_bad(page),
+        *_answers(page),
         *_weight(page),
     )
 
@@ -143,6 +145,28 @@ def _reputation(page: "TrustPage") -> Iterator[str]:
         f"{decimal(evidence.alpha - MILLION)} for it and {decimal(evidence.beta - MILLION)} "
         "against it are left after discount, caps and decay."
     )
+
+
+def _bad(page: "TrustPage") -> Iterator[str]:
+    if page.found_bad is not None:
+        yield (
+            f"It was found bad at tick {page.found_bad}: its own outcomes brought its reputation "
+            "below what an author needs, and those who vouched for it answer for that."
+        )
+
+
+def _answers(page: "TrustPage") -> Iterator[str]:
+    for one in page.answers_for[:_NAMED]:
+        whom = "" if one.vouched else "an agent that stood behind "
+        yield (
+            f"It vouched for {whom}{called(one.agent)}, which was found bad at tick {one.tick}: "
+            f"{decimal(one.negative)} against it for that, of which {decimal(one.counts_negative)} "
+            "are left."
+        )
+    more = len(page.answers_for) - _NAMED
+    if more > 0:
+        agents = "1 more agent that was" if more == 1 else f"{more} more agents that were"
+        yield f"It answers for {agents} found bad."
 
 
 def _weight(page: "TrustPage") -> Iterator[str]:

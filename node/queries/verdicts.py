@@ -194,5 +194,7 @@ _NARROW: Final = {
     Narrow.BY_SIGN: "The sign of the tally decided, without a clear result or an arbiter.",
     Narrow.FEW_OPERATORS: f"Fewer than {SAFE_VOTERS} operators stand behind the counted ballots.",
     Narrow.FEW_MEMBERS: f"Fewer than {SAFE_MEMBERS} operators run instances: one liar or one absence is felt.",
+    Narrow.CAP: "A cap would have taken more than half of the weight and took half: some operator or "
+    "instance may count for more than its share.",
 }
 """Each reason as a sentence."""

@@ -12,6 +12,10 @@
 `checker`      what such a process runs
 `reckoning`    computes trust beside the core when the graph is large
 `reckoner`     what the process for that runs
+`proofs`       verifies proofs of work beside the core
+`prover`       what the process for that runs
+`minting`      searches for a proof of work, for an agent whose keys are kept here
+`minter`       what the process for that runs
 `children`     how such processes start and end
 `collector`    keeps the garbage collector from stalling the loop
 `intake`       what links hand over
@@ -20,6 +24,9 @@
 `snapshots`    of the world, once the log has grown
 `timers`       wake the core when it asked for it
 `revealing`    opens ballots by itself
+`inviting`     invites: codes, places, and who may come by them
+`invite_book`  the same in memory and on disk at once
+`inviting_vouches`  the vouch that follows once the newcomer is admitted
 `events`       what happened, numbered and resumable
 `peers`        what an operator sees of the others
 `comparing`    our certified world with a peer's

@@ -5,12 +5,16 @@ file, and has nothing that could be lost, so it is killed when it is no longer w
 parent is killed, its input ends, and so does it.
 """
 
+import os
+import select
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias
+
+import trio
 
 import federation
 
@@ -63,3 +67,46 @@ def end(process: Process) -> None:
         if pipe is not None:
             pipe.close()
     kill(process)
+
+
+class Talk:
+    """A process of ours that one task of the event loop talks with; the task ends it as well."""
+
+    def __init__(self, program: Path) -> None:
+        """Start the process; raises OSError if it cannot be started."""
+        self._process = start(program)
+        self._source, self._target = pipes(self._process)
+        os.set_blocking(self._source, False)
+        os.set_blocking(self._target, False)
+
+    @property
+    def pid(self) -> int:
+        """Name the process."""
+        return self._process.pid
+
+    async def say(self, content: bytes) -> None:
+        """Write to it; raises OSError if it has ended. It has no deadline of its own."""
+        rest = memoryview(content)
+        while rest:
+            await trio.lowlevel.wait_writable(self._target)
+            # So much a pipe takes at once when it says that it takes something.
+            rest = rest[os.write(self._target, rest[: select.PIPE_BUF]) :]
+
+    async def hear(self, size: int) -> bytes:
+        """Read so many bytes; raises EOFError if it ends before. It has no deadline of its own."""
+        heard = b""
+        while len(heard) < size:
+            await trio.lowlevel.wait_readable(self._source)
+            piece = os.read(self._source, size - len(heard))
+            if not piece:
+                raise EOFError
+            heard += piece
+        return heard
+
+    def kill(self) -> None:
+        """End the process although a task talks with it: that hears the end of it."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End the process at once, also a frozen one; no task may talk with it any more."""
+        end(self._process)

@@ -27,6 +27,7 @@ from node.runtime.inbox import Inbox
 from node.runtime.ingest import Ingest
 from node.runtime.intake import PeerIntake
 from node.runtime.performers import Performers
+from node.runtime.proofs import Proofs
 from node.runtime.reckoning import Reckoning, small_only
 from node.runtime.revealing import Revealing
 from node.runtime.snapshots import Snapshots
@@ -48,6 +49,7 @@ class Core:
     serving: Serving
     revealing: Revealing
     reckoning: Reckoning
+    proofs: Proofs
     events: EventFeed
 
 
@@ -72,7 +74,7 @@ def build(
     inbox = Inbox()
     timers = Timers(clock.now)
     ingest = Ingest(genesis.realm, lambda: world.log)
-    reckoning = Reckoning(inbox)
+    reckoning, proofs = Reckoning(inbox), Proofs(inbox)
     world, effects = restore(
         genesis.charter,
         genesis.records,
@@ -86,9 +88,12 @@ def build(
         snapshot=newest.content if newest else None,
         trusted=True,
         solve=reckoning.at_once,
+        prove=proofs.at_once,
     )
-    # What was stored is folded at once; from here on the loop must not stand still for a large graph.
+    # What was stored is folded at once; from here on the loop must not stand still for a large
+    # graph or a proof of work.
     world.solve = small_only
+    world.prove = proofs.known
     refused = any(
         isinstance(one, fx.Tell) and one.event is fx.Happening.SNAPSHOT_REFUSED for one in effects
     )
@@ -123,6 +128,7 @@ def build(
         told=events.number,
         announce=events.announce,
         reckon=reckoning.ask,
+        prove=proofs.ask,
     )
     revealing = Revealing(driver, keystore, wall=clock.wall)
     driver.listeners.append(revealing.after)
@@ -143,5 +149,6 @@ def build(
         ),
         revealing=revealing,
         reckoning=reckoning,
+        proofs=proofs,
         events=events,
     )

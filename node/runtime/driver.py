@@ -39,6 +39,7 @@ Noticed: TypeAlias = (
     | fx.FetchBlob
     | fx.WakeAt
     | fx.Reckon
+    | fx.Prove
     | fx.Refused
     | fx.Tell
 )

@@ -51,6 +51,8 @@ def health(world: World, connected: Sequence[InstanceId], *, stopping: bool) -> 
         reasons.append(
             f"it lost signed state and stays silent in what was opened up to cut {me.silent_until}"
         )
+    if (asked := world.asked_work) is not None:
+        reasons.append(f"the next cut waits for {len(asked.proofs)} proofs of work to be verified")
     if any(live.state.diverged for live in world.slots.values()):
         reasons.append("the others certify another world than this instance: run the doctor")
     return Health(state=state, reasons=tuple(reasons))

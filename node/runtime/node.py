@@ -35,11 +35,12 @@ from node.runtime import admission, comparing
 from node.runtime.core import Core
 from node.runtime.events import EventFeed
 from node.runtime.health import Health, health
+from node.runtime.inviting import Inviting
 from node.runtime.network import Network
 from node.runtime.peers import MOST_ADDED, PeerView, peer_views, read_addresses, write_addresses
 from node.runtime.revealing import keyring_of
 from node.setup.genesis import GenesisFile
-from node.store import Store
+from node.store import KeptInvites, Store
 
 Say: TypeAlias = Callable[[World, Keyring, Millis], Record]
 """Signs a record for an agent through the local door; `Millis` is the time to claim."""
@@ -74,6 +75,7 @@ class Node:
         store: Store,
         core: Core,
         events: EventFeed,
+        invites: KeptInvites,
     ) -> None:
         """Put the parts together; `open_node` makes them."""
         self.data = data
@@ -87,10 +89,25 @@ class Node:
         self.events = events
         self.links = core.links
         self.driver = core.driver
-        self.stopping = False
+        self.proofs = core.proofs
+        """Verifies proofs of work for whoever knocks, and searches for them."""
+        self._stopping = False
         self.network: Network | None = None
         """None before the host listens, and while the node stops."""
+        self.invites = Inviting(self, invites)
         self._ingest = core.ingest
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the node is shutting down: it takes no wish any more, and searches for no proof."""
+        return self._stopping
+
+    @stopping.setter
+    def stopping(self, stopping: bool) -> None:
+        self._stopping = stopping
+        if stopping:
+            # Whoever waits for a search hears at once that it is over: it could last too long.
+            self.proofs.minting.close()
 
     @property
     def world(self) -> World:

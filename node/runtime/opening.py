@@ -100,7 +100,9 @@ async def open_node(
                 store=store,
                 core=core,
                 events=core.events,
+                invites=await store.invites(),
             )
+            core.driver.listeners.append(node.invites.after)
             calm_collector()
             async with (
                 _performing(core),
@@ -112,7 +114,9 @@ async def open_node(
                     network.dialer.add(address)
                 node.network = network
                 try:
-                    async with _working(core, network, partial(_keep_time, store, clock)):
+                    async with _working(
+                        core, network, partial(_keep_time, store, clock), node.invites.run
+                    ):
                         yield node
                 finally:
                     node.stopping = True
@@ -126,12 +130,13 @@ async def _recent(store: Store) -> list[SaveEvent]:
 
 @asynccontextmanager
 async def _with_children(core: Core) -> AsyncIterator[None]:
-    """Have processes that check signatures and compute trust; they end with the node."""
+    """Have processes that check signatures, compute trust, verify proofs; they end with the node."""
     try:
         yield
     finally:
         core.ingest.close()
         core.reckoning.close()
+        core.proofs.close()
 
 
 @asynccontextmanager
@@ -190,7 +195,10 @@ async def _talking(
 
 @asynccontextmanager
 async def _working(
-    core: Core, network: Network, keep_time: Callable[[], Awaitable[None]]
+    core: Core,
+    network: Network,
+    keep_time: Callable[[], Awaitable[None]],
+    invite: Callable[[], Awaitable[None]],
 ) -> AsyncIterator[None]:
     """Run everything that hears: it ends first."""
     async with trio.open_nursery() as nursery:
@@ -200,6 +208,8 @@ async def _working(
             (Part.CLOCK, keep_time),
             (Part.REVEALING, core.revealing.run),
             (Part.RECKONING, core.reckoning.run),
+            (Part.INVITING, invite),
+            (Part.PROOFS, core.proofs.run),
             *network.parts(),
         ):
             nursery.start_soon(supervision.run, part, run)

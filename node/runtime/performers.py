@@ -70,10 +70,11 @@ class Performers:
         told: Callable[[fx.Tell], SaveEvent],
         announce: Callable[[SaveEvent], None],
         reckon: Callable[[fx.Reckon], None],
+        prove: Callable[[fx.Prove], None],
     ) -> None:
         """`told` numbers an event; `announce` shows it to listeners once it is stored.
 
-        `reckon` has trust computed; it neither waits nor fails.
+        `reckon` has trust computed, `prove` has proofs of work verified; neither waits or fails.
         """
         self._driver = driver
         self._store = store
@@ -81,6 +82,7 @@ class Performers:
         self._told = told
         self._announce = announce
         self._reckon = reckon
+        self._prove = prove
 
     async def run(self) -> None:
         """Carry out outcomes for ever; raises StoreError if the disk refuses.
@@ -125,6 +127,8 @@ class Performers:
                 self._driver.timers.wake_at(at)
             case fx.Reckon():
                 self._reckon(effect)
+            case fx.Prove():
+                self._prove(effect)
             case fx.Tell():
                 pass
             case _:

@@ -11,16 +11,15 @@ then 8 bytes per node. All numbers are little-endian.
 """
 
 import os
-import select
 import struct
 import sys
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import BinaryIO, Final
 
 from federation.trust.eigentrust import Problem
+from node.base import pipes
 
 NICENESS: Final = 5
 """The event loop of the parent goes first."""
@@ -95,20 +94,10 @@ def serve(source: BinaryIO, target: BinaryIO, reckon: Callable[[Problem], bytes]
         target.flush()
 
 
-def end_with_parent(source: BinaryIO) -> None:
-    """Wait until nobody can write to the source any more, and end the process then."""
-    pipe = select.poll()
-    # No event is asked for: that the other end is closed is told all the same.
-    pipe.register(source.fileno(), 0)
-    pipe.poll()
-    # Not `sys.exit`, which ends this thread alone.
-    os._exit(0)
-
-
 def main() -> None:
     """Serve the parent."""
     os.nice(NICENESS)
-    threading.Thread(target=end_with_parent, args=(sys.stdin.buffer,), daemon=True).start()
+    pipes.end_with_parent(sys.stdin.buffer)
     from federation.trust.sparse import reckon  # noqa: PLC0415 # it loads scipy: see above
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:

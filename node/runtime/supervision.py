@@ -34,6 +34,8 @@ class Part(StrEnum):
     HTTP = "http"
     REVEALING = "revealing"
     RECKONING = "reckoning"
+    INVITING = "inviting"
+    PROOFS = "proofs"
 
 
 class Then(StrEnum):
@@ -57,6 +59,10 @@ AFTER_FAILURE: Final[Mapping[Part, Then]] = {
     Part.REVEALING: Then.RESTART,
     # It begins with the problem that has no answer yet: the next cut waits for it.
     Part.RECKONING: Then.RESTART,
+    # It begins by looking at all whose vouch is not settled.
+    Part.INVITING: Then.RESTART,
+    # The same holds for its proofs; what waits at the door keeps its place.
+    Part.PROOFS: Then.RESTART,
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from federation.charter import Review, Timing, Trust
+from federation.charter import Admission, Review, Timing, Trust
 from federation.core import IdentityId, ParameterError
 from federation.protocol import FounderSpec, Founding, FoundingSpec, Keys, found
 from federation.records import Role
@@ -75,6 +75,7 @@ def found_realm(
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
+    admission: Admission | None = None,
 ) -> Founded:
     """Found a realm of any number of operators and instances.
 
@@ -112,6 +113,7 @@ def found_realm(
             timing=timing,
             review=review,
             trust=trust,
+            admission=admission,
         )
     )
     return Founded(
@@ -138,6 +140,7 @@ def found_solo(
     entropy: Entropy = random_bytes,
     timing: Timing | None = None,
     review: Review | None = None,
+    admission: Admission | None = None,
 ) -> Founded:
     """Found a realm of one operator with one instance that keeps the keys of all its agents."""
     return found_realm(
@@ -149,6 +152,7 @@ def found_solo(
         entropy=entropy,
         timing=timing,
         review=review,
+        admission=admission,
     )
 
 

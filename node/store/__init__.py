@@ -2,6 +2,7 @@
 
 `store`       the door: write, load, and read on
 `writes`      what can be written, and the rows that become of it
+`invites`     invites of this instance's agents, and who came by them
 `schema`      the tables, as numbered steps
 `migrations`  a database of an earlier version is brought forward, any other refused
 `bridge`      from trio to the asyncio loop on which aiosqlite runs, and back
@@ -15,12 +16,17 @@
 `failures`    SQLite's errors in words
 """
 
+from node.store.invites import DropInvite, Invite, Invited, KeptInvites
 from node.store.loading import Counts, Loaded, SnapshotHead
 from node.store.store import Store, open_store
 from node.store.writes import SaveEvent, SaveSnapshot, Write
 
 __all__ = [
     "Counts",
+    "DropInvite",
+    "Invite",
+    "Invited",
+    "KeptInvites",
     "Loaded",
     "SaveEvent",
     "SaveSnapshot",

@@ -15,6 +15,7 @@ from federation.protocol import Durable
 from federation.records import Record, parse_record, wire
 from node.base.clock import ClockState
 from node.store.failures import damaged
+from node.store.invites import Invite, Invited, KeptInvites
 from node.store.readers import Found
 from node.store.writes import Cell, Row, SaveEvent, SaveSnapshot
 
@@ -196,6 +197,54 @@ async def events(fetch: Fetch, after: int, most: int) -> list[SaveEvent]:
         )
         for cursor, at, event, subject, phase in rows
     ]
+
+
+_INVITES: Final = (
+    "SELECT number, id, inviter, sha256, weight, uses, created, until, deadline, revoked"
+    " FROM invites WHERE number > ?1"
+)
+_INVITED: Final = (
+    "SELECT number, agent, invite, place, at, settled, record, code, why"
+    " FROM invited WHERE number > ?1 AND place IS NOT NULL"
+    " AND invite IN (SELECT id FROM invites)"
+)
+
+
+async def invites(fetch: Fetch) -> KeptInvites:
+    """Give all invites, and those who hold a place of one."""
+    return KeptInvites(
+        invites=tuple(await read_all(fetch, _INVITES, _read_invite)),
+        invited=tuple(await read_all(fetch, _INVITED, _read_invited)),
+    )
+
+
+def _read_invite(row: Row) -> Invite:
+    _, name, inviter, sha256, weight, uses, created, until, deadline, revoked = row
+    return Invite(
+        id=str(name),
+        inviter=as_bytes(inviter),
+        sha256=as_bytes(sha256),
+        weight=as_int(weight),
+        uses=as_int(uses),
+        created=as_int(created),
+        until=as_int(until),
+        deadline=as_int(deadline),
+        revoked=None if revoked is None else as_int(revoked),
+    )
+
+
+def _read_invited(row: Row) -> Invited:
+    _, agent, invite, place, at, settled, record, code, why = row
+    return Invited(
+        agent=as_bytes(agent),
+        invite=str(invite),
+        place=as_int(place),
+        at=as_int(at),
+        is_settled=bool(settled),
+        record=None if record is None else as_bytes(record),
+        code=None if code is None else str(code),
+        why=str(why),
+    )
 
 
 async def last_cursor(fetch: Fetch) -> int:

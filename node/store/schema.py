@@ -115,6 +115,51 @@ CREATE TABLE meta (
 ) STRICT
 """
 
+# A code is known by its hash only. Nothing here is replicated.
+_INVITES: Final = """
+CREATE TABLE invites (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE CHECK (length(id) = 8),
+    inviter BLOB NOT NULL CHECK (length(inviter) = 32),
+    sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
+    weight INTEGER NOT NULL CHECK (weight BETWEEN 1 AND 255),
+    uses INTEGER NOT NULL CHECK (uses BETWEEN 1 AND 255),
+    created INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    deadline INTEGER NOT NULL,
+    revoked INTEGER
+) STRICT
+"""
+_INVITED: Final = """
+CREATE TABLE invited (
+    number INTEGER PRIMARY KEY,
+    agent BLOB NOT NULL UNIQUE CHECK (length(agent) = 32),
+    invite TEXT NOT NULL,
+    place INTEGER CHECK (place >= 0),
+    at INTEGER NOT NULL,
+    settled INTEGER NOT NULL CHECK (settled IN (0, 1)),
+    record BLOB CHECK (length(record) = 32),
+    code TEXT,
+    why TEXT NOT NULL CHECK (length(why) <= 1000)
+) STRICT
+"""
+# The last guard against two agents on one place of an invite.
+_PLACES: Final = "CREATE UNIQUE INDEX invited_place ON invited (invite, place)"
+_CHECK_PLACE: Final = """
+CREATE TRIGGER invited_has_room BEFORE INSERT ON invited
+WHEN new.place IS NOT NULL AND new.place >= coalesce(
+    (SELECT uses FROM invites WHERE id = new.invite), 0
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the invite has no such place');
+END
+"""
+_FORGET_INVITED: Final = """
+CREATE TRIGGER invited_forgotten AFTER DELETE ON invites BEGIN
+    DELETE FROM invited WHERE invite = old.id;
+END
+"""
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         _RECORDS,
@@ -130,6 +175,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         _KEEP_EVENTS,
         _META,
     ),
+    (_INVITES, _INVITED, _PLACES, _CHECK_PLACE, _FORGET_INVITED),
 )
 """Step n stands at place n-1."""
 

@@ -20,6 +20,7 @@ from node.store import loading
 from node.store.bridge import Bridge, open_bridge
 from node.store.engine import Engine, open_engine
 from node.store.failures import closed, failed
+from node.store.invites import KeptInvites
 from node.store.loading import Counts, Loaded, SnapshotHead
 from node.store.readers import Found
 from node.store.wal import MOST_WAL
@@ -105,6 +106,10 @@ class Store:
     async def last_cursor(self) -> int:
         """Give the cursor of the newest event, 0 if there was none."""
         return await loading.last_cursor(self._fetch)
+
+    async def invites(self) -> KeptInvites:
+        """Give all invites, and who came by them."""
+        return await loading.invites(self._fetch)
 
     async def counts(self) -> Counts:
         """Count what is held."""

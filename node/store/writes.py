@@ -23,6 +23,7 @@ from federation.core import Digest, Millis
 from federation.crypto import plain_hash
 from federation.protocol import effects as fx
 from node.base.clock import ClockState
+from node.store.invites import DropInvite, Invite, Invited
 
 Cell: TypeAlias = bytes | int | str | None
 Row: TypeAlias = tuple[Cell, ...]
@@ -69,6 +70,9 @@ Write: TypeAlias = (
     | SaveSnapshot
     | SaveEvent
     | SaveClock
+    | Invite
+    | Invited
+    | DropInvite
 )
 
 
@@ -119,6 +123,20 @@ EVENTS: Final = Statement(
 )
 CLOCK: Final = Statement("UPDATE meta SET boot_id = ?, clock_offset = ?, clock_last = ?")
 TICK: Final = Statement("UPDATE meta SET clock_last = ?1 WHERE clock_last < ?1")
+INVITES: Final = Statement(
+    "INSERT INTO invites (id, inviter, sha256, weight, uses, created, until, deadline, revoked)",
+    9,
+    "ON CONFLICT (id) DO UPDATE SET revoked = coalesce(revoked, excluded.revoked)",
+)
+# Given back too by this one statement: writes of one group keep their order only within one.
+INVITED: Final = Statement(
+    "INSERT INTO invited (agent, invite, place, at, settled, record, code, why)",
+    8,
+    "ON CONFLICT (agent) DO UPDATE SET invite = excluded.invite, place = excluded.place,"
+    " at = excluded.at, settled = excluded.settled, record = excluded.record,"
+    " code = excluded.code, why = excluded.why",
+)
+DROPPED: Final = Statement("DELETE FROM invites WHERE id = ?")
 
 Rows: TypeAlias = dict[Statement, list[Row]]
 
@@ -165,6 +183,12 @@ def rows_of(writes: Iterable[Write]) -> tuple[Rows, int]:
                 )
             case SaveClock(state=state):
                 rows.setdefault(CLOCK, []).append((state.boot_id, state.offset, state.last))
+            case Invite() as one:
+                rows.setdefault(INVITES, []).append(_invite_row(one))
+            case Invited() as one:
+                rows.setdefault(INVITED, []).append(_invited_row(one))
+            case DropInvite(id=name):
+                rows.setdefault(DROPPED, []).append((name,))
             case _:
                 assert_never(write)
     return rows, size
@@ -182,3 +206,30 @@ def journal_row(entry: JournalEntry) -> tuple[bytes, bytes, str, int | None, byt
             kind = "certificate"
     raw = entry_bytes(entry)
     return plain_hash(raw), slot_key(entry.slot), kind, counter, raw
+
+
+def _invite_row(one: Invite) -> Row:
+    return (
+        one.id,
+        one.inviter,
+        one.sha256,
+        one.weight,
+        one.uses,
+        one.created,
+        one.until,
+        one.deadline,
+        one.revoked,
+    )
+
+
+def _invited_row(one: Invited) -> Row:
+    return (
+        one.agent,
+        one.invite,
+        one.place,
+        one.at,
+        int(one.is_settled),
+        one.record,
+        one.code,
+        one.why,
+    )

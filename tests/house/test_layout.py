@@ -39,6 +39,7 @@ ACROSS: dict[str, str] = {
     "tests/federation/protocol/test_fates.py": "what becomes of a record, in every arrival order",
     "tests/federation/protocol/test_member_counts.py": "rounds with 1, 2, 3, 4 and 7 operators",
     "tests/federation/protocol/test_reckoning_outside.py": "trust that the shell reckons",
+    "tests/federation/protocol/test_proving_outside.py": "proofs that the shell verifies",
     "tests/federation/protocol/test_recovery.py": "stolen and recovered keys, through cuts",
     "tests/federation/protocol/test_small_communities.py": "the worked cases of the design",
     "tests/federation/protocol/test_takedown.py": "dropping a text changes no digest",

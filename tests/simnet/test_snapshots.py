@@ -113,7 +113,7 @@ def with_crashes(seed: int) -> Scenario:
 @pytest.mark.parametrize("pick", [newest, older])
 def test_a_start_from_a_snapshot_is_a_fold_of_the_whole_log_in_every_chaos(pick: Recall) -> None:
     total: Counter[str] = Counter()
-    for seed in range(20) if pick is newest else range(20, 38):
+    for seed in range(20) if pick is newest else range(20, 46):
         scenario = with_crashes(seed)
         network = build(scenario)
         seen = keep(network, pick)

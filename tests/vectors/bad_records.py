@@ -41,6 +41,7 @@ def bad_records() -> list[BadRecord]:
         *_trust(),
         *_texts(),
         *_proofs(),
+        *_domains(),
         *_signatures(),
         *_roles(),
         *_sizes(),
@@ -246,6 +247,27 @@ def _proofs() -> list[BadRecord]:
         _with("a message of 31,501 bytes", Kind.LOG_FAULT, b=[bytes(31_501), message[1]]),
         _with("a message with a key", Kind.LOG_FAULT, b=[*message, None]),
     ]
+
+
+def _domains() -> list[BadRecord]:
+    """Write names that are no domain, or not in the one way that counts."""
+    names = {
+        "a domain without a dot": "localhost",
+        "a domain with a capital": "Moot.example.org",
+        "a domain with the root's dot": "moot.example.org.",
+        "a domain with an empty label": "moot..org",
+        "a domain that ends with a line": "moot.example.org\n",
+        "a domain that is an address": "192.0.2.1",
+        "a domain with a port": "moot.example.org:443",
+        "a domain with an underscore": "my_moot.example.org",
+        "a label that begins with a hyphen": "-moot.example.org",
+        "a label that ends with a hyphen": "moot-.example.org",
+        "a label of 64 characters": f"{'m' * 64}.org",
+        "a domain of 254 characters": f"{'m.' * 125}moot",
+        "a domain in its own letters": "m\u00f6\u00f6t.example.org",
+        "an empty domain": "",
+    }
+    return [_with(name, Kind.OPERATOR_ADMIT, domain=value) for name, value in names.items()]
 
 
 def _signatures() -> list[BadRecord]:

@@ -132,10 +132,27 @@ _TRUST: Final = fields(
     hysteresis=_PART,
     evidence=_EVIDENCE,
 )
+_BITS: Final = integer(0, 32)
+_ADMISSION: Final = fields(
+    memory_kib=integer(8, 256 * 1_024),
+    passes=integer(1, 4),
+    parts=integer(1, 16),
+    agent_bits=_BITS,
+    operator_bits=_BITS,
+    most_bits=_BITS,
+    gate_bits=integer(0, 40),
+    target=_NUMBER,
+    instance_least=_NUMBER,
+    instance_share=_SHARE,
+    operator_agents=_NUMBER,
+    operator_growth=_COUNT,
+)
 _QUOTAS: Final = fields(
     proposals_epoch=_NUMBER,
     sandbox_epoch=_COUNT,
     vouches_epoch=_COUNT,
+    vouches_operator=_NUMBER,
+    vouches_family=_NUMBER,
     unadmitted_records=_NUMBER,
     witness_ids=integer(64, 4_096),
 )
@@ -149,6 +166,7 @@ _CHARTER: Final = fields(
     timing=_TIMING,
     review=_REVIEW,
     trust=_TRUST,
+    admission=_ADMISSION,
     quotas=_QUOTAS,
 )
 

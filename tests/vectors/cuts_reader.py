@@ -1,5 +1,7 @@
 """A second reading of cuts: from positions, secrets and rows to beacon, roots and world digest.
 
+Nobody joins in the file, so the row of what joining costs follows from the ticks alone.
+
 Imports nothing of `federation`.
 """
 
@@ -46,6 +48,8 @@ class History:
         default_factory=lambda: {name: {} for name in TABLES}
     )
     last: Told | None = None
+    joining: list[object] = field(default_factory=list)
+    """What joining costs: bits, beacon, both of the epoch before, and five empty lists."""
     promised: set[bytes] = field(default_factory=set)
 
     def read(self, cut: Row) -> Told:
@@ -53,18 +57,25 @@ class History:
         if self.last is None:
             charter = unhex(self.file, "charter")
             digest, beacon = charter_reader.cut0(charter), charter_reader.beacon0(charter)
+            # It asks for 0 bits, nobody joins, and the rest of the row has nothing to count.
+            self.joining = [0, beacon, None, [], [], [], [], []]
             faults: list[str] = []
         else:
             digest = value_digest(plain(cut["slot"]), plain(cut["value"]))
             beacon = self._beacon(cut)
             faults = list(self._faults(cut, self.last))
+            if as_list(plain(cut["value"]))[1]:
+                self.joining = [0, beacon, self.joining[:2], [], [], [], [], []]
             self.promised = {as_bytes(row[2]) for row in _secrets(cut)}
         for name, change in under(cut, "changed").items():
             for one, row in map(as_list, as_list(plain(change))):
                 self.rows[name][as_bytes(one)] = row
         roots = {name: root(self.rows[name]) for name in TABLES}
-        words = [cut["number"], plain(self.file["charter_hash"]), beacon, *roots.values()]
+        joining = sha256(pack(self.joining))
+        words = [cut["number"], plain(self.file["charter_hash"]), beacon, joining, *roots.values()]
         world = tagged_hash("world", pack(words))
+        if plain(cut["joining"]) != self.joining:
+            faults.append("joining")
         self.last = Told(digest=digest, beacon=beacon, roots=roots, world=world, faults=faults)
         return self.last
 

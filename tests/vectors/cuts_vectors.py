@@ -112,6 +112,7 @@ class Chronicle:
             "digest": shown(state.digest),
             "beacon": shown(state.beacon),
             "changed": {name: self._changes(name) for name in TABLES},
+            "joining": shown(state.joining.row()),
             "roots": {name: shown(getattr(state.tables, name).root()) for name in TABLES},
             "world": shown(self.world.digest),
         }

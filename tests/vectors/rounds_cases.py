@@ -163,3 +163,12 @@ def cases() -> Iterator[Case]:
     )
     yield Case(name="the box is void", agents=wide, void=True)
     yield Case(name="nobody may review", agents=spread(1), members=1)
+    yield Case(
+        name="a cap takes no more than half: many small operators do not outvote two large ones",
+        agents=(
+            Agent(operator=0, instance=0),
+            *(Agent(operator=owner, instance=owner, weight=1_000_000) for owner in (1, 2)),
+            *(Agent(operator=owner, instance=owner % 4, weight=50_000) for owner in range(3, 10)),
+        ),
+        votes={1: AGAINST, 2: AGAINST} | dict.fromkeys(range(3, 10), FOR),
+    )

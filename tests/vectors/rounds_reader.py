@@ -7,7 +7,7 @@ the caps found by search in the rule itself instead of by a formula.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from tests.vectors.agreement_reader import pack, tagged_hash
 from tests.vectors.agreement_rows import Row, as_bytes, as_list, many, number, plain, under, word
@@ -71,12 +71,10 @@ def digests(file: Row, case: Row) -> list[tuple[bytes, bytes]]:
 def capped(
     weights: Mapping[bytes, int], groups: Mapping[bytes, bytes], share: int
 ) -> dict[bytes, int]:
-    """Cap every group at its share of what is counted in the end."""
-    totals: dict[bytes, int] = {}
-    for member, weight in weights.items():
-        totals[groups[member]] = totals.get(groups[member], 0) + weight
+    """Cap every group at its share of what is counted in the end, and take no more than half."""
+    totals = _sums(weights, groups)
     heavy = [total for total in totals.values() if total]
-    level = highest_level(heavy, share_of(share, len(heavy)))
+    level = level_of(heavy, share_of(share, len(heavy)))
     return {
         member: floor(Fraction(weight * min(total, level), total)) if total else 0
         for member, weight in weights.items()
@@ -84,9 +82,41 @@ def capped(
     }
 
 
+def takes_half(weights: Mapping[bytes, int], groups: Mapping[bytes, bytes], share: int) -> bool:
+    """Tell whether to keep the share would take more than half of all."""
+    heavy = [total for total in _sums(weights, groups).values() if total]
+    kept = highest_level(heavy, share_of(share, len(heavy)))
+    return kept < half(heavy)
+
+
+def _sums(weights: Mapping[bytes, int], groups: Mapping[bytes, bytes]) -> dict[bytes, int]:
+    return {
+        group: sum(weight for member, weight in weights.items() if groups[member] == group)
+        for group in {groups[member] for member in weights}
+    }
+
+
 def share_of(share: int, groups: int) -> int:
     """Raise a cap to what so few groups can keep, in ppm rounded down."""
     return min(MILLION, max(share, floor(Fraction(2 * MILLION, max(groups, 1)))))
+
+
+def level_of(totals: Sequence[int], share: int) -> int:
+    """Give the level of a cap: what keeps the share, or what keeps half of all if that is more."""
+    return max(highest_level(totals, share), half(totals))
+
+
+def half(totals: Sequence[int]) -> int:
+    """Give the least level that leaves half of all.
+
+    Of all ways to say which groups the level cuts, the right one leaves least; so the level must
+    leave half in each of them, and the one that asks most of it says what it is.
+    """
+    falling = sorted(totals, reverse=True)
+    asks = (
+        (Fraction(sum(totals), 2) - sum(falling[cut:])) / cut for cut in range(1, len(totals) + 1)
+    )
+    return ceil(max(asks, default=Fraction(0)))
 
 
 def highest_level(totals: Iterable[int], share: int) -> int:
@@ -115,8 +145,10 @@ def read(case: Row) -> Read:
     opened = boxed & _authors(lists, "decide")
     counted = sorted(opened & reviewers)
     weights = {voter: number(agents[voter], "weight") for voter in counted}
+    halved = False
     for kind in ("operator", "instance"):
         groups = {voter: named(agents[voter], kind) for voter in counted}
+        halved |= takes_half(weights, groups, number(rules, f"{kind}_cap"))
         weights = capped(weights, groups, number(rules, f"{kind}_cap"))
     choices = {
         named(one, "voter"): as_list(plain(one["ballot"]))[0] for one in many(case, "ballots")
@@ -133,6 +165,7 @@ def read(case: Row) -> Read:
         >= min(2, len({named(agents[voter], "operator") for voter in reviewers})),
         against=-1 in signed.values(),
         objected=bool(_authors(lists, "fast")),
+        halved=halved,
     )
     decision, by, sign = _decide(case, lists, tally, reviewers)
     silent = by in ("timeout", "fast_track") or not lists
@@ -165,6 +198,7 @@ class _Tally:
     full: bool
     against: bool
     objected: bool
+    halved: bool
 
     @property
     def is_strong(self) -> bool:
@@ -228,5 +262,6 @@ def _narrow(case: Row, tally: _Tally, by: str, *, relaxed: bool, sign: bool) -> 
         ("by_sign", sign),
         ("few_operators_counted", by not in ("fast_track", "timeout") and tally.operators < 5),
         ("few_member_operators", number(case, "member_operators") < 4),
+        ("cap_stopped_at_half", by not in ("fast_track", "timeout") and tally.halved),
     ]
     return [reason for reason, holds in lacking if holds]

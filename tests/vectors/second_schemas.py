@@ -123,6 +123,21 @@ WIRE: Final = _row(
 )
 SEALED: Final = _row(_BALLOT, _ID)
 _PROOF = _maybe(_is(bytes, 0, 2_048))
+_LETTERS: Final = set("abcdefghijklmnopqrstuvwxyz")
+_DIGITS: Final = set("0123456789")
+
+
+def _domain(value: object) -> bool:
+    """Hold for names of two or more labels of 1 to 63 characters; the last begins with a letter."""
+    labels = value.split(".") if isinstance(value, str) and len(value) <= 253 else []
+    return (
+        len(labels) > 1
+        and all(1 <= len(one) <= 63 and set(one) <= _LETTERS | _DIGITS | {"-"} for one in labels)
+        and not any(one[0] == "-" or one[-1] == "-" for one in labels)
+        and labels[-1][0] in _LETTERS
+    )
+
+
 _SIGNED_STATEMENT: Final = _row(_is(bytes, 0, 1_024), _SIGNATURE, _maybe(_ID))
 _SIGNED_MESSAGE = _row(_is(bytes, 0, 31_500), _SIGNATURE)
 
@@ -173,7 +188,10 @@ SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
         _OPERATOR,
         _fields(agent=_ID, scope=_set(_KIND, 64), until=_maybe(_COUNT)),
     ),
-    "operator.admit": (_INSTANCE, _fields(operator=_ID, proof=_PROOF)),
+    "operator.admit": (
+        _INSTANCE,
+        _fields(operator=_ID, proof=_PROOF, domain=_maybe(_domain)),
+    ),
     "agent.admit": (
         _INSTANCE,
         _fields(

@@ -263,3 +263,6 @@ def test_every_vector_of_decay_and_caps_stands_for_something() -> None:
     assert {case["tier"] for case in many(TRUST, "tiers")} == {0, 1, 2}
     assert any(case["capped"] != case["weights"] for case in many(TRUST, "caps"))
     assert any(case["capped"] == case["weights"] for case in many(TRUST, "caps"))
+    # Of those that cut anything, some are cut to the half level and some to the water level.
+    cut = [case for case in many(TRUST, "caps") if case["capped"] != case["weights"]]
+    assert {case["level"] == case["half_level"] for case in cut} == {True, False}

@@ -20,7 +20,7 @@ from tests.vectors.agreement_rows import (
     word,
     words,
 )
-from tests.vectors.rounds_reader import highest_level, share_of
+from tests.vectors.rounds_reader import half, level_of, share_of
 
 MILLION = 1_000_000
 ONE = 2**32
@@ -252,7 +252,7 @@ def clones(case: Row) -> list[int]:
 
 
 def cap(case: Row) -> Row:
-    """Give effective share, level and capped weights of a case."""
+    """Give effective share, half level, level and capped weights of a case."""
     groups = words(case, "groups")
     weights = [int(str(one)) for one in as_list(plain(case["weights"]))]
     sums = {
@@ -261,9 +261,9 @@ def cap(case: Row) -> Row:
     }
     heavy = [total for total in sums.values() if total]
     share = share_of(number(case, "share"), len(heavy))
-    level = highest_level(heavy, share)
+    level = level_of(heavy, share)
     capped = [
         floor(w * Fraction(min(sums[group], level), sums[group] or 1))
         for group, w in zip(groups, weights, strict=True)
     ]
-    return {"effective_share": share, "level": level, "capped": capped}
+    return {"effective_share": share, "half_level": half(heavy), "level": level, "capped": capped}

@@ -23,11 +23,12 @@ from federation.trust import (
     as_heaviest,
     cap,
     effective_share,
+    half_level,
+    level_of,
     one_epoch,
     ticket_price,
     tier_of,
     trust_ref,
-    water_level,
     weight,
 )
 from tests.vectors.agreement_rows import Row, fixed_bytes
@@ -338,6 +339,11 @@ def _groups() -> Mapping[str, Sequence[tuple[str, int]]]:
         "equal groups": [(f"g{index}", 700_000) for index in range(25)],
         "one heavy group of many": [("g0", 1_000_000)] * 12
         + [(f"g{index}", 333_333) for index in range(1, 25)],
+        "few heavy groups among many light ones": [(f"g{index}", 25_000_001) for index in range(4)]
+        + [(f"l{index}", 50_000) for index in range(16)],
+        "two heavy groups of several": [(f"g{index % 2}", 7_000_003) for index in range(10)]
+        + [(f"l{index}", 1_000_000 + index) for index in range(30)],
+        "one group of nearly all": [("g0", 999_999), ("g0", 50_000_000), ("l0", 1), ("l1", 2)],
         "many groups": [(f"g{lots.below(24)}", lots.between(0, 1_000_000)) for _ in range(40)],
     }
 
@@ -349,12 +355,12 @@ def _cap(name: str, members: Sequence[tuple[str, int]], share: int) -> Row:
     for group, cast in members:
         sums[group] = sums.get(group, 0) + cast
     heavy = [total for total in sums.values() if total]
-    effective = effective_share(share, len(heavy))
     return {
         "name": name,
         "share": share,
-        "effective_share": effective,
-        "level": water_level(heavy, effective),
+        "effective_share": effective_share(share, len(heavy)),
+        "half_level": half_level(heavy),
+        "level": level_of(heavy, share),
         "groups": list(groups.values()),
         "weights": list(weights.values()),
         "capped": list(cap(weights, groups, share).values()),

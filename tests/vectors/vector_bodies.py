@@ -140,7 +140,9 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
             None,
         ),
         Kind.OPERATOR_ADMIT: (
-            OperatorAdmit(operator=fixed("operator"), proof=b"proof of work"),
+            OperatorAdmit(
+                operator=fixed("operator"), proof=b"proof of work", domain="moot.example.org"
+            ),
             None,
         ),
         Kind.AGENT_ADMIT: (

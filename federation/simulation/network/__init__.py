@@ -10,9 +10,11 @@
 `node`         one instance: world, store, shell; crashes and restarts
 `agents`       agents that argue, vote and reveal
 `community`    a small realm with all its keys
+`newcomers`    a crowd that is admitted and votes with one voice
 `network`      all of it together, one seed
 `monitors`     what must hold after every step
 `adversaries`  members that lie, a class for each kind of lie
+`registration` instances that newcomers ask for admission, and some that admit without cost
 `watch`        a network with all monitors, and what counts as a good end
 `schedules`    random scenarios, each drawn from its seed
 `worst_cases`  scenarios by name: the network that hurts most, built for one lie

@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from federation.charter import Review, Timing, Trust
+from federation.charter import Admission, Review, Timing, Trust
 from federation.charter.presets import preset
 from federation.core import IdentityId
 from federation.crypto import KeySigner
@@ -23,6 +23,8 @@ class Community:
     founding: Founding
     instances: tuple[Keys, ...]
     """Keys of each instance, in founding order."""
+    operators: tuple[Keys, ...]
+    """Keys of each operator, in founding order."""
     agents: tuple[Keys, ...]
     homes: tuple[int, ...]
     """Per agent the index of its instance."""
@@ -43,9 +45,11 @@ def community(
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
+    admission: Admission | None = None,
 ) -> Community:
     """Found a realm of `members` operators, one instance each; agents go round the instances."""
     instances = tuple(Keys.derived(f"{name}/instance/{one}".encode()) for one in range(members))
+    answering = tuple(Keys.derived(f"{name}/operator/{one}".encode()) for one in range(members))
     minds = tuple(Keys.derived(f"{name}/agent/{one}".encode()) for one in range(agents))
     homes = tuple(one % members for one in range(agents))
     pace = timing or preset("test").timing
@@ -55,10 +59,7 @@ def community(
         name=name,
         salt=bytes(32),
         preset="test",
-        operators=[
-            (f"operator-{one}", Keys.derived(f"{name}/operator/{one}".encode()))
-            for one in range(members)
-        ],
+        operators=[(f"operator-{one}", keys) for one, keys in enumerate(answering)],
         instances=[(f"i{one}", keys, one) for one, keys in enumerate(instances)],
         founders=[
             FounderSpec(name=f"a{one}", keys=keys, operator=home, instance=home)
@@ -67,5 +68,12 @@ def community(
         timing=pace,
         review=review,
         trust=trust,
+        admission=admission,
     )
-    return Community(founding=found(spec), instances=instances, agents=minds, homes=homes)
+    return Community(
+        founding=found(spec),
+        instances=instances,
+        operators=answering,
+        agents=minds,
+        homes=homes,
+    )

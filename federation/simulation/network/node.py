@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
+from federation.admission import prove
 from federation.core import InstanceId, Lots, Millis
 from federation.crypto import KeySigner, Verify
 from federation.protocol import Founding, World, begin, snapshot, start, step
@@ -35,11 +36,13 @@ from federation.trust import Problem, reckon
 
 _RECKONING: Final[Millis] = 300
 """How long it takes at most to reckon trust."""
+_PROVING: Final[Millis] = 100
+"""How long it takes at most to verify some proofs."""
 
 
-def beside_the_core(problem: Problem) -> None:
-    """Reckon nothing at once: the answer comes as an input, as it does for large graphs."""
-    del problem
+def beside_the_core(asked: Problem | bytes) -> None:
+    """Reckon and prove nothing at once: the answer comes as an input, as it does in a node."""
+    del asked
 
 
 class Host(Protocol):
@@ -205,7 +208,7 @@ class SimNode:
     def _live(self, world: World) -> None:
         self.world = world
         # What it was restored from is folded; from here on the shell reckons, as in a node.
-        world.solve = beside_the_core
+        world.solve = world.prove = beside_the_core
         self.life += 1
         self._wakes.clear()
         self._plan_pulse(self.lots.between(0, self.sync_every))
@@ -356,6 +359,8 @@ class SimNode:
                 self._plan_wake(at)
             case fx.Reckon():
                 self._reckon(effect)
+            case fx.Prove():
+                self._prove(effect)
             case fx.Refused():
                 self.host.refused(self, effect)
             case fx.Tell():
@@ -375,6 +380,16 @@ class SimNode:
                 self.take(ins.Reckoned(cut=asked.cut, trust=reckon(asked.problem)))
 
         self.host.timeline.after(self.lots.between(1, _RECKONING), answer)
+
+    def _prove(self, asked: fx.Prove) -> None:
+        life = self.life
+
+        def answer() -> None:
+            if life == self.life:
+                verdicts = tuple(map(prove, asked.proofs))
+                self.take(ins.Proven(cut=asked.cut, verdicts=verdicts))
+
+        self.host.timeline.after(self.lots.between(1, _PROVING), answer)
 
     def _plan_wake(self, at: Millis) -> None:
         if at not in self._wakes:

@@ -317,9 +317,12 @@ def _propose(network: SimNetwork, who: int) -> None:
 
 
 def _vouch(network: SimNetwork, who: int) -> None:
-    """Vouch for whom comes next, so that a tick has trust to reckon; not while the instance is down."""
-    other = (who + 1) % len(network.agents)
-    if other != who:
+    """Vouch for whom comes next, so that a tick has trust to reckon; not while the instance is down.
+
+    The last vouches for nobody: vouches in a circle are refused.
+    """
+    other = who + 1
+    if other < len(network.agents):
         network.vouch(who, other, 100 + who)
 
 

@@ -31,9 +31,9 @@ class _Recording(Tables):
         self.rounds = tables.rounds
         self.digests = digests
 
-    def world_digest(self, cut: int, charter: Digest, beacon: Digest) -> Digest:
+    def world_digest(self, cut: int, charter: Digest, beacon: Digest, joining: Digest) -> Digest:
         """Give the world digest, and remember it."""
-        self.digests[cut] = super().world_digest(cut, charter, beacon)
+        self.digests[cut] = super().world_digest(cut, charter, beacon, joining)
         return self.digests[cut]
 
 

@@ -20,6 +20,8 @@ from federation.admission import (
     check_claims,
     does_work,
     passes_gate,
+    prove,
+    work_bytes,
 )
 from federation.core import Code
 from federation.records import Role
@@ -330,3 +332,20 @@ def test_a_proof_for_one_registration_is_none_for_another(
     changed = replace(replace(PROOF, **one), **other)
 
     assert (verdict(changed) is None) == (changed == PROOF)
+
+
+def test_bytes_are_asked_for_their_work_alone() -> None:
+    good = proof(terms())
+
+    assert prove(work_bytes(good))
+    assert prove(work_bytes(gated(good, opens=False)))
+    assert not prove(work_bytes(replace(good, solutions=good.solutions[::-1])))
+    assert not prove(b"")
+    assert not prove(work_bytes(good)[:-1])
+    assert not prove(bytes(2_000))
+
+
+def test_bytes_outside_the_limits_do_no_work_and_cost_none() -> None:
+    huge = replace(proof(terms()), memory_kib=2**40, passes=2**40)
+
+    assert not prove(work_bytes(huge))

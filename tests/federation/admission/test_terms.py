@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
 
 from federation.admission import (
     LEAST_MEMORY_KIB,
@@ -13,9 +14,14 @@ from federation.admission import (
     MOST_MEMORY_KIB,
     MOST_PARTS,
     MOST_PASSES,
+    Terms,
+    asks_nothing,
     next_bits,
+    terms_of,
 )
+from federation.charter import PRESETS, TEST
 from federation.core import ParameterError
+from federation.records import Role
 from tests.federation.admission.proofs import terms
 
 LIMITS = [
@@ -145,3 +151,33 @@ def test_a_rule_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(ParameterError, match="bits of the puzzle not adapted"):
         next_bits(9, admitted, base=base, target=target, most=most)
+
+
+# What a charter asks ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_only_the_test_preset_asks_for_nothing(name: str) -> None:
+    assert asks_nothing(PRESETS[name].admission) is (name == TEST)
+
+
+def test_an_operator_shows_as_many_bits_more_as_the_charter_puts_between_the_two() -> None:
+    admission = PRESETS["community"].admission
+    agent, operator = (terms_of(admission, role, 11) for role in (Role.AGENT, Role.OPERATOR))
+
+    assert agent == Terms(memory_kib=16_384, passes=1, parts=4, bits=11, gate_bits=18)
+    assert operator == Terms(memory_kib=16_384, passes=1, parts=4, bits=14, gate_bits=18)
+
+
+@given(
+    agent=st.integers(0, MOST_BITS),
+    operator=st.integers(0, MOST_BITS),
+    bits=st.integers(0, MOST_BITS),
+    role=st.sampled_from([Role.AGENT, Role.OPERATOR]),
+)
+def test_no_charter_asks_for_more_than_a_proof_can_show(
+    agent: int, operator: int, bits: int, role: Role
+) -> None:
+    admission = changed(PRESETS[TEST].admission, agent_bits=agent, operator_bits=operator)
+
+    assert 0 <= terms_of(admission, role, bits).bits <= MOST_BITS

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from federation.charter import (
+    Admission,
     Charter,
     Founder,
     Genesis,
@@ -51,6 +52,7 @@ def founded(
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
+    admission: Admission | None = None,
     quotas: Quotas | None = None,
 ) -> Charter:
     """Build a charter named Moot."""
@@ -62,5 +64,6 @@ def founded(
         timing=timing,
         review=review,
         trust=trust,
+        admission=admission,
         quotas=quotas,
     )

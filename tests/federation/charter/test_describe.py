@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 import federation.charter.schema as schema_module
-from federation.charter import EvidenceTable, Quotas, Review, Timing, Trust
+from federation.charter import Admission, EvidenceTable, Quotas, Review, Timing, Trust
 from federation.charter.describe import parameter_page
 
 SOURCE = Path(schema_module.__file__).read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def test_a_parameter_that_no_code_reads_says_that_it_has_no_effect() -> None:
     page = parameter_page(SOURCE)
     silent = [
         field
-        for struct in (Timing, Review, EvidenceTable, Trust, Quotas)
+        for struct in (Timing, Review, EvidenceTable, Trust, Admission, Quotas)
         for field in struct.__struct_fields__
         if not re.search(rf"\.{field}\b", readers)
         and not re.search(rf"^\| `{field}` \|.*[Ii]n this version", page, re.MULTILINE)

@@ -96,6 +96,31 @@ def test_windows_of_seconds_are_for_tests_only() -> None:
     assert len(found) == 9
 
 
+@pytest.mark.parametrize("field", ["agent_bits", "operator_bits", "gate_bits"])
+def test_joining_for_nothing_is_for_tests_only(field: str) -> None:
+    admission = replace(preset("community").admission, **{field: 0})
+    ((code, what),) = _broken(founded("community", genesis_of([5]), admission=admission))
+
+    assert code is FindingCode.TEST_ONLY
+    assert what == f"admission.{field} is 0"
+    assert _broken(founded("test", genesis_of([5]), admission=admission)) == []
+
+
+def test_bits_that_could_never_be_asked_for_are_refused() -> None:
+    plain = preset("community").admission
+    narrow = replace(plain, most_bits=8)
+    hard = replace(plain, operator_bits=26)
+
+    for admission, what in (
+        (narrow, "admission.agent_bits is 9, above admission.most_bits, which is 8"),
+        (hard, "the puzzle of operators can come to 33 bits"),
+    ):
+        found = _broken(founded("community", genesis_of([5]), admission=admission))
+        assert found == [(FindingCode.ORDER, what)]
+    widest = replace(plain, operator_bits=25)
+    assert _broken(founded("community", genesis_of([5]), admission=widest)) == []
+
+
 def test_a_phase_that_is_left_out_is_not_too_short() -> None:
     review = replace(preset("solo").review, fast_low=0, deliberate=0)
 

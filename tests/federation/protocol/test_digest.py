@@ -141,14 +141,17 @@ def test_only_the_buckets_of_changed_rows_are_hashed_again(
 TABLES = ("artifacts", "agents", "identities", "members", "rounds")
 
 
+def world_of(tables: Tables) -> bytes:
+    """Give the world digest of tables, with all else fixed."""
+    return tables.world_digest(3, named("c"), named("b"), named("j"))
+
+
 @pytest.mark.parametrize("which", TABLES)
 def test_the_world_digest_depends_on_every_table(which: str) -> None:
     empty, tables = Tables(), Tables()
     getattr(tables, which).put(named("row"), [1])
 
-    assert tables.world_digest(1, named("c"), named("b")) != empty.world_digest(
-        1, named("c"), named("b")
-    )
+    assert world_of(tables) != world_of(empty)
 
 
 def test_one_row_in_two_tables_gives_two_digests() -> None:
@@ -156,21 +159,23 @@ def test_one_row_in_two_tables_gives_two_digests() -> None:
     for which in TABLES:
         tables = Tables()
         getattr(tables, which).put(named("row"), [1])
-        digests.add(tables.world_digest(1, named("c"), named("b")))
+        digests.add(world_of(tables))
 
     assert len(digests) == 5
 
 
-def test_the_world_digest_depends_on_cut_charter_and_beacon() -> None:
+def test_the_world_digest_depends_on_cut_charter_beacon_and_joining() -> None:
     tables = Tables()
     seen = {
-        tables.world_digest(1, named("charter"), named("beacon")),
-        tables.world_digest(2, named("charter"), named("beacon")),
-        tables.world_digest(1, named("another"), named("beacon")),
-        tables.world_digest(1, named("charter"), named("another")),
+        tables.world_digest(1, named("charter"), named("beacon"), named("joining")),
+        tables.world_digest(2, named("charter"), named("beacon"), named("joining")),
+        tables.world_digest(1, named("another"), named("beacon"), named("joining")),
+        tables.world_digest(1, named("charter"), named("another"), named("joining")),
+        tables.world_digest(1, named("charter"), named("beacon"), named("another")),
+        tables.world_digest(1, named("charter"), named("joining"), named("beacon")),
     }
 
-    assert len(seen) == 4
+    assert len(seen) == 6
 
 
 def test_each_table_is_found_by_its_name_and_has_its_place_in_the_digest() -> None:
@@ -182,17 +187,15 @@ def test_each_table_is_found_by_its_name_and_has_its_place_in_the_digest() -> No
 
     assert tuple(roots) == TABLES
     assert len(set(roots.values())) == len(TABLES)
-    assert digest_of(3, named("c"), named("b"), roots) == tables.world_digest(
-        3, named("c"), named("b")
-    )
+    assert digest_of(3, named("c"), named("b"), named("j"), roots) == world_of(tables)
     swapped = {**roots, TableName.AGENTS: roots[TableName.ROUNDS]}
-    assert digest_of(3, named("c"), named("b"), swapped) != tables.world_digest(
-        3, named("c"), named("b")
-    )
+    assert digest_of(3, named("c"), named("b"), named("j"), swapped) != world_of(tables)
 
 
 def test_the_digest_of_the_empty_world_is_known() -> None:
     empty = hashlib.sha256(hashlib.sha256(b"").digest() * 4_096).digest()
-    content = b"folkmoot/1/world" + encode([0, bytes(32), bytes(32), *[empty] * 5])
+    content = b"folkmoot/1/world" + encode([0, bytes(32), bytes(32), bytes(32), *[empty] * 5])
 
-    assert Tables().world_digest(0, bytes(32), bytes(32)) == hashlib.sha256(content).digest()
+    made = Tables().world_digest(0, bytes(32), bytes(32), bytes(32))
+
+    assert made == hashlib.sha256(content).digest()

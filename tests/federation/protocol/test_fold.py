@@ -9,6 +9,8 @@ from federation.certificates import Phase
 from federation.codec import encode
 from federation.core import Code
 from federation.crypto import KeySigner
+from federation.protocol import admissions
+from federation.protocol.judge import Fate, judge
 from federation.records import (
     AgentAdmit,
     AgentDeclare,
@@ -18,6 +20,7 @@ from federation.records import (
     Kind,
     LogFork,
     OperatorAdmit,
+    Record,
     Role,
     SignedStatement,
 )
@@ -234,6 +237,25 @@ def newcomers() -> dict[str, Code]:
     }
 
 
+RESTS_ON_NOTHING = {
+    "never delegated",
+    "an operator that is not admitted",
+    "an agent that nobody knows",
+}
+"""Ways that a later cut could still mend: the admission waits for a while."""
+
+
+def wait_in_vain(town: Town, said: Record) -> None:
+    """Let time pass until an admission waits no more, and see that it has waited."""
+    world = town.world()
+    assert refused(world, said) is None
+    assert judge(world, said).fate is Fate.WAITS
+    next_tick(town, admissions.LONGEST_WAIT)
+    assert judge(world, said).fate is Fate.WAITS
+    next_tick(town, 2)
+    assert said.id not in world.state.joining.waiting
+
+
 @pytest.mark.parametrize("which", newcomers())
 def test_an_admission_that_rests_on_nothing_does_not_count(which: str) -> None:
     town = Town.of(1, 5)
@@ -263,6 +285,8 @@ def test_an_admission_that_rests_on_nothing_does_not_count(which: str) -> None:
         town.say(0, body)
     said = town.say(0, body)
     next_cut(town)
+    if which in RESTS_ON_NOTHING:
+        wait_in_vain(town, said)
 
     assert refused(world, said) is newcomers()[which]
     assert (agent.id in world.state.agents) is (which == "admitted before")
@@ -310,6 +334,8 @@ def test_only_a_living_operator_is_admitted_as_one(which: str) -> None:
         town.arrive(world, *newcomer.records)
     said = town.say(0, OperatorAdmit(operator=newcomer.id))
     next_cut(town)
+    if which == "nobody":
+        wait_in_vain(town, said)
 
     assert refused(world, said) is Code.NOT_ADMITTED
     assert newcomer.id not in world.state.operators

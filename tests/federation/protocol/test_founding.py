@@ -78,7 +78,7 @@ def test_a_founding_can_be_stored_in_its_order_and_begins_a_world(
 
     assert world.realm == founding.realm == realm_of(founding.charter)
     assert set(world.state.agents) == set(founding.agents)
-    assert world.state.operators == set(founding.operators)
+    assert set(world.state.operators) == set(founding.operators)
     assert set(world.state.instances) == set(founding.instances)
     assert sorted(one.id for one in founding.records) == list(founding.charter.genesis.records)
     for index, agent in enumerate(founding.agents):

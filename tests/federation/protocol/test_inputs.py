@@ -18,6 +18,7 @@ EXAMPLES = {
     inputs.Reconciled: inputs.Reconciled(slot=b"", voice=named("peer"), began=0),
     inputs.Met: inputs.Met(voice=named("peer"), cut=0, seen=None),
     inputs.Reckoned: inputs.Reckoned(cut=named("cut"), trust=b""),
+    inputs.Proven: inputs.Proven(cut=named("cut"), verdicts=(True,)),
     inputs.Wake: inputs.Wake(),
 }
 

@@ -92,6 +92,24 @@ def test_a_stranger_that_is_asked_for_is_stored_in_a_crowd_too(narrow: int) -> N
     assert len(world.strangers) == narrow + 1
 
 
+def test_a_newcomer_whom_this_instance_is_about_to_admit_is_stored_in_a_crowd_too(
+    narrow: int,
+) -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    for one in crowd(town, narrow):
+        take(world, *one.records)
+    operator = town.stranger(Role.OPERATOR, 99)
+    take(world, *operator.records)
+    assert operator.id not in world.log
+    step(world, inputs.Arrived(records=tuple(operator.records), peer=None, welcome=True), 0)
+
+    assert operator.id in world.log
+    # It has all the room of a stranger, and no more.
+    take(world, *chatter(operator, 20))
+    assert world.log.count_of(operator.id) <= 8
+
+
 def test_a_newcomer_whom_an_operator_names_is_stored_in_a_crowd_too_and_its_place_becomes_free(
     narrow: int,
 ) -> None:

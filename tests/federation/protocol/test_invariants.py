@@ -14,10 +14,11 @@ from federation.crypto import Choice
 from federation.protocol import World
 from federation.protocol.invariants import broken, disagreements
 from federation.protocol.rounds import Round
-from federation.records import Reveal
+from federation.records import Reveal, Role
 from federation.trust import ticket_price, trust_ref, weight
 from tests.builders import named
 from tests.federation.protocol.hostile import staged
+from tests.federation.protocol.joiners import rules
 from tests.federation.protocol.trial import Trial
 
 
@@ -48,6 +49,7 @@ def spoilt(spoil: Callable[[World], None]) -> list[str]:
     )
     world.state.artifacts = dict(original.state.artifacts)
     world.state.agents = dict(original.state.agents)
+    world.state.joining = original.state.joining.copy()
     assert broken(world) == []
     spoil(world)
     return broken(world)
@@ -181,6 +183,41 @@ def forgetful(world: World) -> None:
     world.me.counter = world.heard[world.me.instance].header.counter
 
 
+def unproven(world: World) -> None:
+    """Let a realm that asks for proofs have admitted somebody without one."""
+    world.state.joining.rules = rules()
+    world.state.joining.bits = rules().agent_bits
+    world.state.joining.note(Role.AGENT, next(iter(world.state.instances)))
+
+
+def over_quota(world: World) -> None:
+    joining = world.state.joining
+    joining.rules = rules(agent_bits=0, operator_bits=0, gate_bits=0, instance_least=1)
+    for _ in range(2):
+        joining.note(Role.OPERATOR, next(iter(world.state.instances)))
+
+
+def counted_for_nobody(world: World) -> None:
+    world.state.joining.note(Role.AGENT, named("nobody"))
+
+
+def old_proof(world: World) -> None:
+    world.state.joining.spent[named("challenge")] = world.state.tick - 2
+
+
+def proof_of_tomorrow(world: World) -> None:
+    world.state.joining.spent[named("challenge")] = world.state.tick + 1
+
+
+def too_easy(world: World) -> None:
+    world.state.joining.rules = rules()
+    world.state.joining.bits = rules().agent_bits - 1
+
+
+def too_hard(world: World) -> None:
+    world.state.joining.bits = world.charter.admission.most_bits + 1
+
+
 def wrong_digest(world: World) -> None:
     world.digest = named("another world")
 
@@ -202,6 +239,13 @@ def wrong_digest(world: World) -> None:
         (lost_trust, "of 2^60 of trust"),
         (weighty_stranger, "weighs 1"),
         (short_of_a_ticket, "influence"),
+        (unproven, "admitted without a proof"),
+        (over_quota, "has admitted 2 operators, and may admit 1"),
+        (counted_for_nobody, "has not admitted the agents that it is counted for"),
+        (old_proof, "a proof of an old epoch"),
+        (proof_of_tomorrow, "a proof of an old epoch"),
+        (too_easy, "the puzzle has 1 bits"),
+        (too_hard, "the puzzle has 1 bits"),
         (without_cut, "has no certificate, or two"),
         (strange_position, "is no stored record"),
         (wrong_seq, "is no stored record"),

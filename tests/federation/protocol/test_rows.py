@@ -127,7 +127,9 @@ def test_an_agent_row_tells_reputation_weight_and_what_it_says_of_itself() -> No
         agent.weight,
         agent.tier,
         [],
-        plain_hash(encode([])),
+        # Vouches that stand, and those taken back; and when it was found bad.
+        plain_hash(encode([[], []])),
+        None,
         plain_hash(encode([None, None, []])),
     ]
     town.arrive(world, town.sign(1, DECLARED))

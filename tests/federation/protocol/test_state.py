@@ -8,7 +8,7 @@ from federation.charter import charter_hash
 from federation.core import Code, InstanceId, OperatorId
 from federation.crypto import Domain, digest, is_signed_by, plain_hash
 from federation.protocol import FounderSpec, Founding, FoundingSpec, State, begin, found
-from federation.protocol.state import NO_KEY, Era, empty_state, members_of
+from federation.protocol.state import NO_KEY, Era, Operator, empty_state, members_of
 from federation.records import Revoke, RevokeBy, Role
 from tests.builders import Chain
 from tests.federation.protocol.acts import claim, is_forked, next_cut, next_tick, refused
@@ -88,10 +88,16 @@ def test_two_states_share_nothing_that_changes() -> None:
     charter = founding(1, 3).charter
     one, two = empty_state(charter), empty_state(charter)
     one.tables.agents.put(bytes(32), [1])
-    one.operators.add(bytes(32))
+    one.operators[bytes(32)] = Operator(
+        operator=bytes(32), instance=bytes(32), admitted_tick=0, domain=None
+    )
     one.next_hashes[bytes(32)] = bytes(32)
+    one.joining.note(Role.AGENT, bytes(32))
+    one.joining.spent[bytes(32)] = 0
+    one.joining.false.add(bytes(32))
 
     assert not two.operators
+    assert two.joining == empty_state(charter).joining != one.joining
     assert not two.next_hashes
     assert not two.tables.agents.rows()
 

@@ -25,7 +25,11 @@ def test_cut_0_holds_all_founders_with_tier_and_weight() -> None:
     assert world.state.cut == 0
     assert set(world.state.agents) == set(realm.agents)
     assert set(world.state.instances) == set(realm.instances)
-    assert world.state.operators == set(realm.operators)
+    assert set(world.state.operators) == set(realm.operators)
+    # Founders are exempt from what joining costs, and use up nothing of it.
+    assert not world.state.joining.agents
+    assert not world.state.joining.operators
+    assert world.state.joining.bits == realm.charter.admission.agent_bits
     assert {agent.weight for agent in world.state.agents.values()} == {700_000}
     assert {agent.tier for agent in world.state.agents.values()} == {2}
     assert len(world.state.cut_members) == 3

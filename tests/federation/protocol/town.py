@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from federation.certificates import Phase
-from federation.charter import Quotas, Review, Timing, Trust, preset
+from federation.charter import Admission, Quotas, Review, Timing, Trust, preset
 from federation.core import AgentId, InstanceId, Millis, RoundId
 from federation.crypto import Ballot, Basis, Choice, KeySigner, Reason, is_signed_by, plain_hash
 from federation.protocol import (
@@ -63,6 +63,7 @@ def founding(
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
+    admission: Admission | None = None,
     quotas: Quotas | None = None,
     custody_: Custody = Custody.NODE,
 ) -> Founding:
@@ -90,6 +91,7 @@ def founding(
             timing=timing,
             review=review,
             trust=trust,
+            admission=admission,
             quotas=quotas,
         )
     )
@@ -259,8 +261,9 @@ class Town:
         operator: int = 0,
         instance: int = 0,
         scope: tuple[str, ...] = (),
+        proof: bytes | None = None,
     ) -> Record:
-        """Let a founding operator answer for a newcomer and an instance admit it."""
+        """Let a founding operator answer for a newcomer and an instance admit it, past the door."""
         world = self.world(instance)
         self.arrive(world, *agent.records)
         grant = self.pen(Role.OPERATOR, operator).say(Delegate(agent=agent.id, scope=scope))
@@ -272,6 +275,7 @@ class Town:
                 operator=self.founding.operators[operator],
                 delegate=grant.id,
                 custody=Custody.SELF,
+                proof=proof,
             ),
         )
 
@@ -394,8 +398,8 @@ class Town:
                             self._send(me, inputs.BlobArrived(content=blob, peer=voice))
                 case fx.Refused():
                     self.refused.append((me, effect.code))
-                case fx.Reckon():
-                    # Whoever lets a town reckon outside answers it too.
+                case fx.Reckon() | fx.Prove():
+                    # Whoever lets a town reckon or prove outside answers it too.
                     pass
                 case fx.Tell():
                     name = (

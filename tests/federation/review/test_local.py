@@ -112,11 +112,19 @@ def test_what_was_contested_is_contested_for_me_too() -> None:
 def test_my_weights_are_capped_like_the_rounds() -> None:
     scene = Scene.of(*SIX)
     finals = scene.voted({1: FOR, 2: AGAINST, 3: AGAINST, 4: AGAINST, 5: AGAINST})
-    found = mine(scene, finals, {1: 10**12})
+    # More than the four others together.
+    found = mine(scene, finals, {1: 3_000_000})
 
     # Five operators: none counts for more than two fifths.
-    assert max(one.local for one in found.shifts) <= 400_000
+    assert 399_998 <= max(one.local for one in found.shifts) <= 400_000
     assert found.decision is Decision.REJECT
+
+
+def test_whom_i_weigh_far_above_all_others_decides_since_a_cap_takes_half_at_most() -> None:
+    scene = Scene.of(*SIX)
+    finals = scene.voted({1: FOR, 2: AGAINST, 3: AGAINST, 4: AGAINST, 5: AGAINST})
+
+    assert mine(scene, finals, {1: 10**12}).decision is Decision.ACCEPT
 
 
 def test_an_own_quorum_takes_those_with_weight_only() -> None:

@@ -225,6 +225,17 @@ def test_silence_is_consent_by_nobodys_count() -> None:
     assert verdict.narrow == (Narrow.FEW_MEMBERS,)
 
 
+def test_a_cap_that_stopped_at_half_is_told() -> None:
+    # 70 of 80 parts are one operator's: to cut it to two thirds takes 50 of them.
+    heavy = {1: {"weight": 700_000}, 2: {"weight": 50_000}, 3: {"weight": 50_000}}
+    votes = {1: FOR, 2: AGAINST, 3: AGAINST}
+    alone = decided(Scene.of(1, 1, 1, 1, views=heavy), votes)
+    even = decided(Scene.of(1, 1, 1, 1), votes)
+
+    assert alone.narrow == (Narrow.FEW_OPERATORS, Narrow.CAP)
+    assert even.narrow == (Narrow.FEW_OPERATORS,)
+
+
 def test_a_void_box_retracts_without_counting() -> None:
     verdict = timed_out(Scene.of(*SIX).pin, objections=2)
 

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
@@ -6,7 +7,16 @@ from hypothesis import strategies as st
 
 from federation.charter import preset
 from federation.core import MILLION
-from federation.trust import as_heaviest, cap, capped, effective_share, water_level
+from federation.trust import (
+    as_heaviest,
+    cap,
+    capped,
+    effective_share,
+    half_level,
+    level_of,
+    stops_at_half,
+    water_level,
+)
 
 TRUST = preset("community").trust
 
@@ -58,6 +68,112 @@ def test_an_infeasible_share_leaves_nothing() -> None:
     assert water_level([5, 5], 400_000) == 0
 
 
+# A cap takes at most half of what is counted.
+
+SEAT = 1_000_000
+
+
+def share_of(found: dict[str, int], *members: str) -> Fraction:
+    return Fraction(sum(found[one] for one in members), sum(found.values()))
+
+
+def test_dust_of_many_operators_does_not_push_the_honest_down_to_it() -> None:
+    """Four operators of 25 seats; one fooled vouch brings sixteen strangers 0.05 seats each."""
+    weights = {f"honest {n}": 25 * SEAT for n in range(4)} | {
+        f"dust {n}": SEAT // 20 for n in range(16)
+    }
+    dust = [name for name in weights if name.startswith("dust")]
+    groups = {name: name for name in weights}
+    found = cap(weights, groups, 100_000)
+
+    assert found["honest 0"] == 12_400_000
+    assert all(found[name] == SEAT // 20 for name in dust)
+    assert Fraction(15, 1_000) < share_of(found, *dust) < Fraction(2, 100)
+    # At the water level 133,333 they would have three fifths.
+    assert water_level(weights.values(), effective_share(100_000, 20)) == 133_333
+
+
+def test_dust_over_operators_and_instances_gains_fourfold_at_the_most() -> None:
+    weights, operators, instances = {}, {}, {}
+    for n in range(4):
+        name = b"honest %d" % n
+        weights[name], operators[name], instances[name] = 25 * SEAT, name, b"i%d" % (n // 2)
+    for n in range(64):
+        name = b"dust %d" % n
+        weights[name], operators[name], instances[name] = SEAT // 20, name, b"j%d" % n
+    alone = _alone(weights)
+    found = capped(
+        TRUST, weights, models=alone, keepers=alone, operators=operators, instances=instances
+    ).weights
+    dust = [name for name in weights if name.startswith(b"dust")]
+    before = Fraction(sum(weights[one] for one in dust), sum(weights.values()))
+    after = Fraction(sum(found[one] for one in dust), sum(found.values()))
+
+    assert after == 4 * before
+
+
+def test_either_cap_that_stops_at_half_is_told() -> None:
+    weights = {b"a": 45 * SEAT, b"b": 45 * SEAT} | {b"%d" % n: SEAT for n in range(10)}
+    even = dict.fromkeys(weights, SEAT)
+    alone = _alone(weights)
+    one = dict.fromkeys(weights, b"one")
+
+    def halved(
+        weights: dict[bytes, int], operators: dict[bytes, bytes], instances: dict[bytes, bytes]
+    ) -> bool:
+        return capped(
+            TRUST, weights, models=alone, keepers=alone, operators=operators, instances=instances
+        ).halved
+
+    assert halved(weights, alone, one)
+    assert halved(weights, one, alone)
+    assert not halved(weights, one, one)
+    assert not halved(even, alone, alone)
+    assert not halved({}, {}, {})
+
+
+def test_a_giant_is_cut_though_it_lifts_the_mean_and_lifts_nobody_more_than_twofold() -> None:
+    # 50 of 62 among twelve of 1. If only groups near the mean were counted, it alone would be one.
+    weights = {"giant": 50 * SEAT} | {f"small {n}": SEAT for n in range(12)}
+    found = cap(weights, {name: name for name in weights}, 100_000)
+
+    assert found["giant"] == 19 * SEAT
+    assert share_of(found, "giant") == Fraction(19, 31)
+    assert share_of(found, "small 3") == 2 * share_of(weights, "small 3")
+
+
+def test_two_heavy_groups_end_above_the_cap_where_it_would_take_more_than_half() -> None:
+    weights = {"a": 35 * SEAT, "b": 35 * SEAT} | {f"small {n}": SEAT for n in range(30)}
+    found = cap(weights, {name: name for name in weights}, 100_000)
+
+    assert share_of(found, "a") == share_of(found, "b") == Fraction(20, 100)
+
+
+@pytest.mark.parametrize(("held", "kept"), [(55, 10), (60, 20), (75, 50), (80, 60), (98, 96)])
+def test_who_holds_more_than_half_keeps_what_is_above_it_twice(held: int, kept: int) -> None:
+    weights = {"giant": held * SEAT} | {f"small {n}": SEAT for n in range(100 - held)}
+    found = cap(weights, {name: name for name in weights}, 50_000)
+
+    assert share_of(found, "giant") == Fraction(kept, 100)
+
+
+@pytest.mark.parametrize(
+    ("totals", "level"),
+    [
+        ([], 0),
+        ([0, 0], 0),
+        ([1], 1),
+        ([5], 3),
+        ([5, 5], 3),
+        ([1, 1, 1, 97], 47),
+        ([25_000_000] * 4 + [50_000] * 16, 12_400_000),
+        ([2**80, 1], 2**79),
+    ],
+)
+def test_the_half_level_leaves_half(totals: list[int], level: int) -> None:
+    assert half_level(totals) == level
+
+
 def _alone(weights: dict[bytes, int]) -> dict[bytes, bytes]:
     return {agent: agent for agent in weights}
 
@@ -69,7 +185,7 @@ def test_operators_are_capped_before_instances() -> None:
     alone = _alone(weights)
     found = capped(
         TRUST, weights, models=alone, keepers=alone, operators=operators, instances=instances
-    )
+    ).weights
     by_operator = cap(weights, operators, TRUST.operator_cap)
 
     assert found == cap(by_operator, instances, TRUST.instance_cap)
@@ -91,7 +207,7 @@ def test_seven_ballots_of_fifty_one_equal_founders_are_capped_at_two_sevenths() 
                 keepers=alone,
                 operators=operators,
                 instances=instances,
-            ).values()
+            ).weights.values()
         )
 
     assert count(alone, alone) == [700_000] * 7
@@ -127,7 +243,7 @@ def test_clones_lose_before_it_is_asked_what_their_operator_holds() -> None:
     for models, keepers in ((clones, alone), (alone, clones), (clones, clones)):
         found = capped(
             TRUST, weights, models=models, keepers=keepers, operators=clones, instances=clones
-        )
+        ).weights
         assert list(found.values()) == [58_333] * 12 + [700_000] * 3
 
 
@@ -137,7 +253,9 @@ def test_who_copies_a_declaration_does_not_tie_its_own_clones_to_the_copied() ->
     models = {b"x1": b"A", b"x2": b"B", b"ann": b"A", b"ben": b"B"}
     keepers = {b"x1": b"x", b"x2": b"x", b"ann": b"ann", b"ben": b"ben"}
     alone = _alone(weights)
-    found = capped(TRUST, weights, models=models, keepers=keepers, operators=alone, instances=alone)
+    found = capped(
+        TRUST, weights, models=models, keepers=keepers, operators=alone, instances=alone
+    ).weights
 
     assert found[b"ann"] == found[b"ben"] == 700_000 * 700_000 // 750_000
 
@@ -156,6 +274,86 @@ def test_the_water_level_is_the_largest_that_keeps_the_share(totals: list[int], 
     assert not any(keeps(c) for c in range(level + 1, sum(totals) + 2))
 
 
+HEAVY = st.lists(st.integers(0, 60) | st.integers(0, 2**70), max_size=12)
+
+
+@given(totals=HEAVY, data=st.data())
+def test_the_half_level_is_the_smallest_that_leaves_half(
+    totals: list[int], data: st.DataObject
+) -> None:
+    def leaves(c: int) -> bool:
+        return 2 * sum(min(total, c) for total in totals) >= sum(totals)
+
+    level = half_level(totals)
+
+    assert type(level) is int
+    assert leaves(level)
+    assert level == 0 or not leaves(level - 1)
+    assert half_level(data.draw(st.permutations(totals))) == level
+    assert half_level([*totals, 0]) == level
+
+
+@given(totals=HEAVY, share=st.integers(1, MILLION), data=st.data())
+def test_the_level_is_the_larger_of_the_two(
+    totals: list[int], share: int, data: st.DataObject
+) -> None:
+    level = level_of(totals, share)
+    counted = [total for total in totals if total]
+    water = water_level(counted, effective_share(share, len(counted)))
+
+    assert type(level) is int
+    assert level == max(water, half_level(counted))
+    assert level_of(data.draw(st.permutations(totals)), share) == level
+    assert level_of([*totals, 0, 0], share) == level
+
+
+# Few heavy and many light, or anything: the first is where half binds.
+MIXED = st.builds(
+    lambda heavy, light, any_: dict(enumerate([*heavy, *light, *any_])),
+    st.lists(st.integers(10**6, 10**9), max_size=4),
+    st.lists(st.integers(0, 10**5), max_size=40),
+    st.lists(st.integers(0, 10**9), max_size=6),
+)
+
+
+@given(weights=MIXED, spread=st.integers(1, 50), share=st.integers(1, MILLION))
+def test_no_share_more_than_doubles_by_a_cap(
+    weights: dict[int, int], spread: int, share: int
+) -> None:
+    groups = {member: member % spread for member in weights}
+    found = cap(weights, groups, share)
+    before, after = sum(weights.values()), sum(found.values())
+
+    # Each member's division may lose less than one.
+    assert 2 * (after + len(weights)) >= before
+    for member, w in weights.items():
+        assert found[member] * before <= 2 * w * (after + len(weights))
+    for group in set(groups.values()):
+        own = [member for member in weights if groups[member] == group]
+        held, kept = sum(weights[one] for one in own), sum(found[one] for one in own)
+        assert kept * before <= 2 * held * (after + len(weights))
+
+
+@given(weights=MIXED, share=st.integers(1, MILLION))
+def test_the_cap_holds_exactly_where_it_takes_no_more_than_half(
+    weights: dict[int, int], share: int
+) -> None:
+    totals = [w for w in weights.values() if w]
+    limit = effective_share(share, len(totals))
+    level = level_of(totals, share)
+    counted = sum(min(total, level) for total in totals)
+    heaviest = min(level, max(totals, default=0))
+    found = cap(weights, {member: member for member in weights}, share)
+
+    assert found == {member: min(w, level) for member, w in weights.items()}
+    if not stops_at_half([*totals, 0], share):
+        assert MILLION * heaviest <= limit * counted
+    else:
+        # Then the cap would have left less than half, and this leaves half and no more than that
+        # but for the rounding of the level.
+        assert 2 * counted >= sum(totals) > 2 * (counted - len(totals))
+
+
 WEIGHTS = st.dictionaries(st.integers(0, 40), st.integers(50_000, MILLION), max_size=25)
 
 
@@ -169,12 +367,17 @@ def test_capping_keeps_shares_and_never_adds(
 
     assert cap(shuffled, groups, share) == found
     assert all(found[member] <= w for member, w in weights.items())
-    limit = effective_share(share, len(set(groups.values())))
+    sums = {
+        group: sum(w for member, w in weights.items() if groups[member] == group)
+        for group in set(groups.values())
+    }
+    limit = effective_share(share, len(sums))
     total = sum(found.values())
-    for group in set(groups.values()):
+    halves = half_level(sums.values())
+    for group in sums:
         held = sum(w for member, w in found.items() if groups[member] == group)
         # Each member's division may lose less than one.
-        assert MILLION * held <= limit * (total + len(weights))
+        assert held <= halves or MILLION * held <= limit * (total + len(weights))
 
 
 @given(weights=WEIGHTS, spread=st.integers(1, 12), share=st.integers(1, MILLION))
@@ -227,7 +430,7 @@ def test_all_caps_together_hold_and_leave_something(
     )
     found = capped(
         TRUST, weights, models=models, keepers=keepers, operators=operators, instances=instances
-    )
+    ).weights
     total = sum(found.values())
 
     assert all(0 <= found[agent] <= w for agent, w in weights.items())
@@ -240,6 +443,18 @@ def test_all_caps_together_hold_and_leave_something(
             members = [agent for agent in weights if groups[agent] == group]
             assert sum(found[one] for one in members) <= max(weights[one] for one in members)
     limit = effective_share(TRUST.instance_cap, len({instances[a] for a, w in found.items() if w}))
-    for group in set(instances.values()):
-        held = sum(w for agent, w in found.items() if instances[agent] == group)
-        assert MILLION * held <= limit * (total + len(weights))
+    share = {
+        group: sum(w for agent, w in found.items() if instances[agent] == group)
+        for group in set(instances.values())
+    }
+    # What an instance holds beyond its cap is what the cap could not take without taking over half.
+    by_operator = cap(
+        as_heaviest(as_heaviest(weights, models, own=weights), keepers, own=weights),
+        operators,
+        TRUST.operator_cap,
+    )
+    halves = half_level(
+        sum(w for agent, w in by_operator.items() if instances[agent] == group) for group in share
+    )
+    for held in share.values():
+        assert held <= halves or MILLION * held <= limit * (total + len(weights))

@@ -141,6 +141,23 @@ def test_vouches_are_listed_sorted_and_without_mere_approvals() -> None:
     assert list(one.vouches()) == [(ANN, BOB, 2), (ANN, DAN, 1), (CYD, BOB, 7)]
 
 
+def test_vouches_are_found_from_both_ends_without_mere_approvals() -> None:
+    one = graph(
+        lambda g: g.vouch(ANN, BOB, 9),
+        lambda g: g.vouch(ANN, CYD, 9),
+        lambda g: g.approve(ANN, DAN),
+        lambda g: g.vouch(DAN, BOB, 9),
+        lambda g: g.vouch(ANN, CYD, 0),
+        lambda g: g.vouch(CYD, CYD, 9),
+    )
+
+    assert one.vouchees(ANN) == {BOB}
+    assert one.vouchers(BOB) == {ANN, DAN}
+    assert not one.vouchers(DAN)
+    assert not one.vouchers(CYD)
+    assert not one.vouchees(CYD)
+
+
 def test_the_version_grows_when_a_weight_does_and_not_otherwise() -> None:
     one = Graph(APPROVAL)
     seen = []
@@ -279,6 +296,9 @@ class Acts(RuleBasedStateMachine):
         assert self.graph.edges == len(weights)
         assert {(a, b): e for a in AGENTS for b, e in self.graph.out_of(a).items()} == expected
         assert {(a, b): e for b in AGENTS for a, e in self.graph.into(b).items()} == expected
+        vouched = {pair for pair, edge in expected.items() if edge.vouch}
+        assert {(a, b) for a in AGENTS for b in self.graph.vouchees(a)} == vouched
+        assert {(a, b) for b in AGENTS for a in self.graph.vouchers(b)} == vouched
         assert list(self.graph.vouches()) == sorted(
             (*pair, edge.vouch) for pair, edge in expected.items() if edge.vouch
         )

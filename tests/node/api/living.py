@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ import httpx
 import msgspec
 import trio
 
-from federation.charter import preset
+from federation.charter import Admission, preset
 from node.access.tokens import act, create_token
 from node.api import Limits, serve
 from node.base.entropy import Entropy, random_bytes
@@ -65,7 +65,13 @@ class Living:
         return self.client(self.token(act(self.agents[index])))
 
 
-def found(root: Path) -> DataDir:
+def found(
+    root: Path,
+    *,
+    admission: Admission | None = None,
+    timing: Mapping[str, int] | None = None,
+    **settings: str,
+) -> DataDir:
     """Found a realm of one instance with five agents that counts in seconds."""
     rules = preset("test")
     founded = found_solo(
@@ -73,12 +79,16 @@ def found(root: Path) -> DataDir:
         preset="test",
         agents=AGENTS,
         review=msgspec.structs.replace(rules.review, contest=0, rule=0),
+        timing=msgspec.structs.replace(rules.timing, **(timing or {})),
+        admission=admission,
     )
     return write_instance(
         root / "instance",
         founded,
         passphrase=PASSPHRASE,
-        settings=Settings(name="town hall", http_port=0, listen=("/ip4/127.0.0.1/tcp/0",)),
+        settings=Settings(
+            name="town hall", http_port=0, listen=("/ip4/127.0.0.1/tcp/0",), **settings
+        ),
         cost=CHEAP,
     )
 

@@ -179,7 +179,7 @@ def test_what_a_form_of_a_browser_can_send_is_refused(
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"nul", b"\xff", b"[" * 60_000, b"{} {}", b'{"a":NaN}']
+    "body", [b"", b"{", b"nul", b"\xff", b"[" * 12_000, b"{} {}", b'{"a":NaN}']
 )
 @pytest.mark.parametrize("route", TAKES_BODY, ids=lambda route: route.name)
 def test_what_is_no_json_is_refused(

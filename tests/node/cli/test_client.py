@@ -1,3 +1,4 @@
+import gzip
 import json
 import threading
 from collections.abc import Iterator
@@ -213,6 +214,34 @@ def test_what_is_no_node_is_told_apart(status: int, content: bytes) -> None:
     assert found.code == Code.NO_ANSWER
     assert found.leaves is Exit.FAILED
     assert url in found.why
+
+
+def test_an_answer_that_does_not_end_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_MOST_ANSWER", 1_000)
+    fits = stranger(200, b'"' + b"a" * 998 + b'"')
+    with fits as (url, _), Client(Target(url=url, token=None)) as one:
+        assert one.get("health") == "a" * 998
+    with stranger(200, b'"' + b"a" * 999 + b'"') as (url, _):
+        found = error(url, "health")
+
+    assert found.code == Code.NO_ANSWER
+    assert "does not end" in found.why
+
+
+def test_an_answer_that_hides_its_size_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def packed(self: Stranger) -> None:
+        assert self.headers["Accept-Encoding"] == "identity"
+        self.send_response(200)
+        self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.write(gzip.compress(b"{}"))
+
+    monkeypatch.setattr(Stranger, "do_GET", packed)
+    with stranger() as (url, _):
+        found = error(url, "health")
+
+    assert found.code == Code.NO_ANSWER
+    assert "compressed" in found.why
 
 
 def test_an_error_of_the_node_is_told_in_its_own_words() -> None:

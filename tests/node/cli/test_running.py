@@ -405,6 +405,11 @@ def _replaced(
             words = words.replace("ROUND", wait_for(artifact, phase, capsys))
     if "TOKEN_ID" in words:
         words = words.replace("TOKEN_ID", str(told("agent token ada", capsys)["id"]))
+    if "OPERATOR" in words:
+        (row,) = told("operator list", capsys)["operators"]  # type: ignore[misc]
+        words = words.replace("OPERATOR", row["operator"]["id"])
+    if "INVITE_ID" in words:
+        words = words.replace("INVITE_ID", str(told("invite create ada", capsys)["id"]))
     acting = "brahe" if one.words[0] == "review" else "ada"
     for name, value in (
         ("OTHER_AGENT", "dirac"),

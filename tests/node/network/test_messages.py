@@ -57,6 +57,7 @@ FINDINGS = st.one_of(
         world_digest=HASHES,
         charter_hash=HASHES,
         beacon=HASHES,
+        joining=HASHES,
         artifacts=HASHES,
         agents=HASHES,
         identities=HASHES,

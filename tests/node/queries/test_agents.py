@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace as changed
 
 from federation.charter import preset
-from federation.records import AgentDeclare, AgentSubscribe, Custody, Role, did_key
+from federation.records import AgentDeclare, AgentSubscribe, Custody, Delegate, Role, did_key
 from node.base.errors import NodeCode, RequestError
 from node.queries import agents
 from tests.federation.protocol.town import Town
@@ -109,6 +109,28 @@ def test_a_forked_agent_is_marked() -> None:
     world.state.identities[town.agent(0)] = replace(known, forked_in=1)
 
     assert agents.one(world, town.agent(0)).forked
+
+
+def test_the_head_of_an_operator_is_its_newest_record_here_and_nil_once_it_forks() -> None:
+    town = Town.of(2, 4)
+    world, _ = here(town)
+    name = town.founding.operators[0]
+    before = agents.one(world, name).head
+    assert before is not None
+    assert before.record == world.log.heads_of(name)[0][1].hex()
+
+    pen, other = town.pen(Role.OPERATOR, 0), town.pen(Role.OPERATOR, 0)
+    word = pen.say(Delegate(agent=town.agent(1), scope=()))
+    town.arrive(world, word)
+    assert agents.one(world, name).head == agents.Head(seq=before.seq + 1, record=word.id.hex())
+    town.arrive(world, other.say(Delegate(agent=town.agent(2), scope=())))
+    assert agents.one(world, name).head is None
+
+
+def test_no_head_is_told_of_an_agent() -> None:
+    town = Town.of(1, 2)
+    assert agents.one(town.world(), town.agent(0)).head is None
+    assert agents.one(town.world(), town.founding.instances[0]).head is not None
 
 
 def test_custody_is_that_of_the_certified_state() -> None:

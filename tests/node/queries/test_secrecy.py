@@ -19,7 +19,8 @@ from federation.certificates import Phase
 from federation.core import RoundId
 from federation.crypto import Ballot, Basis, Choice, Reason, plain_hash
 from federation.protocol import World, custody
-from node.queries import agents, artifacts, history, names, realm, rounds, why
+from node.queries import agents, artifacts, history, names, operators, realm, rounds, why
+from node.queries.admissions import admissions
 from tests.federation.protocol.town import Town
 
 HEX = re.compile(r"[0-9a-f]{12,}|bafkrei[a-z2-7]+")
@@ -78,6 +79,13 @@ def answers(world: World, now: int) -> Iterator[object]:
         yield agents.one(world, agent)
         yield rounds.to_review(world, agent, now)
         yield names.who(world, agent)
+    yield operators.listing(world)
+    for operator in world.state.operators:
+        yield operators.one(world, operator)
+        yield agents.one(world, operator)
+    for instance in world.state.instances:
+        yield admissions(world, instance)
+        yield agents.one(world, instance)
 
 
 def told(world: World, now: int) -> str:

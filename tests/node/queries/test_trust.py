@@ -229,7 +229,7 @@ def test_what_a_ballot_counts_is_what_a_vote_by_all_reviewers_would_count() -> N
         keepers={name: view.keeper for name, view in views.items()},
         operators={name: view.operator for name, view in views.items()},
         instances={name: view.instance for name, view in views.items()},
-    )
+    ).weights
 
     for name in views:
         page = counted_of(world, name)
@@ -269,6 +269,38 @@ def test_where_there_are_few_operators_the_cap_that_is_possible_is_told() -> Non
 
     assert (operator.cap, operator.raised, operator.bounds) == (666_666, True, False)
     assert "impossible with so few operators" in operator.why
+
+
+def test_a_cap_that_would_take_more_than_half_is_told_with_what_it_leaves() -> None:
+    town = Town.of(1, 30)
+    world, _ = here(town)
+    for place, name in enumerate(world.state.agents):
+        view = world.state.views[name]
+        mine = b"ab"[place // 5 :][:1] * 32 if place < 10 else name
+        world.state.views[name] = replace(
+            view,
+            operator=mine,
+            keeper=name,
+            model=name,
+            weight=1_000_000 if place < 10 else 50_000,
+            instance=name,
+        )
+    counted = counted_of(world, town.agent(0))
+    (_, _, operator, instance) = counted.caps
+    (_, _, light, _) = counted_of(world, town.agent(29)).caps
+
+    # Two of five votes and twenty of a twentieth: half of eleven votes is left.
+    assert (operator.before, operator.after, operator.cap) == (454_545, 409_090, 409_090)
+    assert (operator.halved, operator.raised, operator.bounds) == (True, False, True)
+    assert operator.why.endswith(
+        "hold 45.4 %, and the cap is 40.9 %, since 10.0 % would take more than half of all weight: "
+        "40.9 % count."
+    )
+    assert (light.before, light.after, light.cap) == (4_545, 9_090, 409_090)
+    assert (light.halved, light.bounds) == (True, False)
+    assert light.why.endswith("more than half of all weight: all of it counts.")
+    assert (instance.halved, instance.cap) == (False, 250_000)
+    assert (counted.caps[0].halved, counted.caps[1].halved) == (False, False)
 
 
 def test_a_revoked_agent_passes_nothing_on_and_that_is_said() -> None:

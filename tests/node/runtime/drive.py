@@ -140,6 +140,7 @@ async def drive(root: Path, *, instances: int = 1, is_open: bool = True) -> Asyn
             told=events.number,
             announce=announce,
             reckon=lambda effect: network.left.append(("reckon", effect.cut)),
+            prove=lambda effect: network.left.append(("prove", effect.cut)),
         )
         yield Drive(
             town=town,

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from federation.certificates import Phase
-from federation.charter import preset
+from federation.charter import Admission, preset
 from federation.core import AgentId, RoundId
 from federation.crypto import Ballot, Basis, Choice, Reason
 from federation.protocol import custody
@@ -27,6 +27,7 @@ def quick(
     agents: int = 5,
     timing: Mapping[str, int] | None = None,
     review: Mapping[str, int] | None = None,
+    admission: Admission | None = None,
 ) -> Realm:
     """Found a realm; agent i lives on instance i mod `instances`, and each has its own operator."""
     rules = preset("test")
@@ -57,6 +58,7 @@ def quick(
             rules.timing, **{"epoch": 400, "cut_min": 100, **(timing or {})}
         ),
         review=msgspec.structs.replace(rules.review, **{**short, **(review or {})}),
+        admission=admission,
     )
     places = tuple(
         write_instance(

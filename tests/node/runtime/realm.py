@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import trio
 
-from federation.charter import preset
+from federation.charter import Admission, preset
 from node.base.entropy import Entropy, random_bytes
 from node.base.paths import DataDir
 from node.base.settings import Settings, load
@@ -76,7 +76,30 @@ def introduce(nodes: Sequence[Node]) -> None:
             node.add_peer(other.host.addresses[0])
 
 
-def realm(root: Path, *, instances: int = 3, agents: int = 6, **timing: int) -> Realm:
+def tiny(**changes: int) -> Admission:
+    """Give terms of a real puzzle that is solved in milliseconds."""
+    return msgspec.structs.replace(
+        preset("test").admission,
+        **{
+            "memory_kib": 8,
+            "parts": 2,
+            "agent_bits": 1,
+            "operator_bits": 2,
+            "most_bits": 3,
+            "gate_bits": 4,
+            **changes,
+        },
+    )
+
+
+def realm(
+    root: Path,
+    *,
+    instances: int = 3,
+    agents: int = 6,
+    admission: Admission | None = None,
+    **timing: int,
+) -> Realm:
     """Found a realm with an operator each for instances and agents, in the preset `test`."""
     rules = preset("test")
     owners = [f"owner {number}" for number in range(agents)]
@@ -92,6 +115,7 @@ def realm(root: Path, *, instances: int = 3, agents: int = 6, **timing: int) -> 
         ],
         timing=msgspec.structs.replace(rules.timing, **timing),
         review=msgspec.structs.replace(rules.review, topics=(), contest=0, rule=0),
+        admission=admission,
     )
     places = tuple(
         write_instance(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from federation.protocol import World
+from federation.protocol import effects as fx
 from node.runtime.health import Condition, health
 from tests.federation.protocol.town import Town
 
@@ -74,6 +75,15 @@ def test_a_world_that_others_do_not_certify_is_told() -> None:
 
     assert world.slots
     assert told.reasons == ("the others certify another world than this instance: run the doctor",)
+
+
+def test_a_cut_that_waits_for_proofs_of_work_is_told() -> None:
+    world = Town.of(1, 3, seed="health proofs").world()
+    world.asked_work = fx.Prove(cut=bytes(32), proofs=(b"one", b"two"))
+    told = health(world, [], stopping=False)
+
+    assert told.state is Condition.READY
+    assert told.reasons == ("the next cut waits for 2 proofs of work to be verified",)
 
 
 def test_a_node_that_stops_says_nothing_else() -> None:

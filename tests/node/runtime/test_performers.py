@@ -84,6 +84,7 @@ async def test_every_effect_goes_where_it_belongs_and_in_order(tmp_path: Path) -
                 fx.Refused(peer=ANNE, code="BAD_CHAIN", why="w"),
                 fx.WakeAt(at=77),
                 fx.Reckon(cut=BEA, problem=problem(0)),
+                fx.Prove(cut=ANNE, proofs=(b"proof",)),
                 fx.Relay(records=()),
             )
         )
@@ -97,6 +98,7 @@ async def test_every_effect_goes_where_it_belongs_and_in_order(tmp_path: Path) -
             ("blob", (ANNE, (BEA,))),
             ("refused", "BAD_CHAIN"),
             ("reckon", BEA),
+            ("prove", ANNE),
             ("relay", ()),
         ]
         assert it.driver.timers.next == 77

@@ -8,12 +8,15 @@ import trio
 
 from federation.protocol import effects as fx
 from node.base.errors import NodeCode, StoreError
-from node.store import open_store
+from node.store import KeptInvites, open_store
 from node.store.schema import MIGRATIONS, VERSION
 from tests.builders import OTHER_REALM
 from tests.node.store.ledger import REALM, event, held, query, say
 
-RELEASED = ("7538342449a45bebf81a536ed6c091efd5ba184f0b2dcf8235ac1f715c282b4c",)
+RELEASED = (
+    "7538342449a45bebf81a536ed6c091efd5ba184f0b2dcf8235ac1f715c282b4c",
+    "ffe97f66b4a229442b0416d8b8d5ce8d5ee8b62de0140a2edd3d6fc21a858b39",
+)
 """What each step is, for ever: databases of users were made by it."""
 
 
@@ -107,6 +110,30 @@ async def test_a_store_of_an_earlier_version_is_brought_forward_with_all_it_hold
     assert version(path) == VERSION + 1
     assert query(path, "SELECT x FROM more") == [(7,)]
     assert held(path) == {one.id for one in say(1, 2)}
+
+
+@pytest.mark.trio
+async def test_a_store_of_every_earlier_version_is_brought_forward_and_is_as_a_new_one(
+    tmp_path: Path,
+) -> None:
+    for old in range(1, VERSION):
+        path, fresh = tmp_path / f"{old}.db", tmp_path / f"{old}-fresh.db"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("node.store.migrations.MIGRATIONS", MIGRATIONS[:old])
+            patch.setattr("node.store.migrations.VERSION", old)
+            await make(path)
+            assert version(path) == old
+        await make(fresh)
+        with trio.fail_after(10):
+            async with open_store(path, realm=REALM) as store:
+                await store.write([event(1)])
+                kept = await store.invites()
+
+        tables = "SELECT name, sql FROM sqlite_schema ORDER BY name"
+        assert version(path) == VERSION
+        assert query(path, tables) == query(fresh, tables)
+        assert held(path) == {one.id for one in say(1, 2)}
+        assert kept == KeptInvites()
 
 
 @pytest.mark.trio

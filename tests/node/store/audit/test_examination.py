@@ -214,7 +214,13 @@ def lose_cuts(path: Path) -> None:
 
 
 def overwrite_a_page(path: Path) -> None:
-    overwrite(path, path.stat().st_size // 4096 // 2)
+    leaves = query(
+        path,
+        "SELECT pageno FROM dbstat WHERE name = 'records' AND pagetype = 'leaf' ORDER BY pageno",
+    )
+    ((page,), *_) = leaves
+    assert isinstance(page, int)
+    overwrite(path, page - 1)
 
 
 def overwrite_the_root_of_a_table(path: Path) -> None:
