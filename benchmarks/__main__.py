@@ -12,9 +12,10 @@ NAMES: Final = {
     "otc": "trust on real graphs: what it foretells, and what Sybils get",
     "mint": "how long newcomers search for a proof of work, against theory",
     "proofs": "what a proof of work costs whoever checks it, step by step",
+    "newcomers": "10,000 admitted newcomers beside an honest realm: what they change there",
     "flood": "a flood of false registrations: what it costs a node, and whether honest ones get in",
 }
-_ELSEWHERE: Final = {name: f"joining.{name}" for name in ("mint", "proofs", "flood")}
+_ELSEWHERE: Final = {name: f"joining.{name}" for name in ("mint", "proofs", "newcomers", "flood")}
 """Where a measurement lies, if not in a module of its name."""
 
 

@@ -1,1 +1,1 @@
-"""What joining costs: minting a proof, checking it, and standing a flood of false ones."""
+"""What joining costs: minting a proof, checking it, standing a flood of false ones, and a crowd."""

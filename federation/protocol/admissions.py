@@ -9,6 +9,7 @@ proofs a fold will ask about (`doubts`), and what would stop an admission (`proo
 `over_quota`).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
@@ -30,7 +31,7 @@ from federation.crypto import plain_hash
 from federation.identity import KeyState
 from federation.protocol import epochs
 from federation.protocol.state import Delegation, Operator, State
-from federation.protocol.vetting import Vetting, fault, held_by_operator
+from federation.protocol.vetting import Vetting, fault, held_by
 from federation.records import (
     AgentAdmit,
     AgentDeclare,
@@ -75,22 +76,32 @@ def admit(
         prove=asked,
     )
     changed: set[AgentId] = set()
+    waiting = state.joining.waiting
+    held = Counter(instance for instance, _ in waiting.values())
     # All of them first: what is admitted below counts in the pass already.
     for record, code in list(vetting.run(_candidates(state, log, fresh))):
-        _, since = state.joining.waiting.pop(record.id, (record.author, state.tick))
+        since = state.tick
+        if record.id in waiting:
+            _, since = waiting.pop(record.id)
+            held[record.author] -= 1
         if code is not None:
-            if record.id not in vetting.lacking or not _wait(state, record, since):
+            if record.id in vetting.lacking and _may_wait(state, since, held[record.author]):
+                waiting[record.id] = (record.author, since)
+                held[record.author] += 1
+            else:
                 state.refused[record.id] = code
         elif isinstance(record.body, OperatorAdmit):
             state.operators.setdefault(record.body.operator, _operator(state, record, record.body))
         elif isinstance(record.body, AgentAdmit):
             body = record.body
-            state.agents[body.agent] = epochs.newcomer(
-                state,
-                state.delegations[body.delegate],
-                body,
-                record.author,
-                trust=trust.get(body.agent, 0),
+            state.admit(
+                epochs.newcomer(
+                    state,
+                    state.delegations[body.delegate],
+                    body,
+                    record.author,
+                    trust=trust.get(body.agent, 0),
+                )
             )
             changed.add(body.agent)
     for record in fresh:
@@ -112,7 +123,7 @@ def doubts(
 ) -> tuple[bytes, ...]:
     """List the proofs that the fold of the next cut would ask about and `prove` cannot tell yet.
 
-    At most 8 of each instance: ask again once these are known, until none are left. `fresh` are
+    At most 8 of each instance, or as many as `prove` tells to be true: ask again once these are known, until none are left. `fresh` are
     the records of cut number `cut`, whose closure is held.
     """
     if not state.joining.waiting and not any(map(_is_admission, fresh)):
@@ -177,16 +188,16 @@ def over_quota(
         )
     if operator is None or admitted + by_operator < joining.rules.operator_agents:
         return ""
-    answers_for, established = held_by_operator(
-        state, lambda name: one.keys if (one := state.identities.get(name)) else None
-    ).get(operator, (0, 0))
+    answers_for, established = held_by(
+        state, operator, lambda name: one.keys if (one := state.identities.get(name)) else None
+    )
     answers_for += by_operator
     if joining.room(answers_for, established):
         return ""
     return (
         f"its operator answers for {answers_for} agents, and may for no more: room for "
         f"{joining.rules.operator_growth} comes with each of them that reaches tier 1, and for one "
-        "with each that is revoked"
+        "with each that is revoked for good, by its recovery key"
     )
 
 
@@ -207,20 +218,14 @@ def _is_admission(record: Record) -> bool:
     return isinstance(record.body, AgentAdmit | OperatorAdmit)
 
 
-def _wait(state: State, record: Record, since: int) -> bool:
-    """Let an admission wait for what it rests on; False if it has waited for long, or others do.
+def _may_wait(state: State, since: int, held: int) -> bool:
+    """Tell whether an admission may wait for what it rests on, or has waited for long, or others do.
 
-    `since` is the tick of its own cut. An instance may have as many that wait as it may admit in an
-    epoch, for each costs every cut a look.
+    `since` is the tick of its own cut, `held` counts what waits of its instance. That may be as many
+    as it may admit in an epoch, for each costs every cut a look.
     """
-    waiting = state.joining.waiting
-    if not state.cut or state.tick - since > LONGEST_WAIT:
-        return False
-    held = sum(instance == record.author for instance, _ in waiting.values())
-    if held >= state.joining.most(len(state.agents)):
-        return False
-    waiting[record.id] = (record.author, since)
-    return True
+    most = state.joining.most(len(state.agents))
+    return bool(state.cut) and state.tick - since <= LONGEST_WAIT and held < most
 
 
 # What they say ---------------------------------------------------------------------------------

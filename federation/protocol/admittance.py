@@ -6,6 +6,7 @@ may be barred today and not at the next tick, but a proof of another realm stays
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final, TypeAlias
 
 from federation.admission import Work, challenge, passes_gate
@@ -19,6 +20,7 @@ Refusal: TypeAlias = tuple[Code, str]
 
 REASONS: Final[Mapping[Code, str]] = {
     Code.NOT_ELIGIBLE: "its author is no member instance",
+    Code.REVOKED: "its instance has revoked its identity or disowned this part of its chain",
     Code.NOT_ADMITTED: "whom it admits, or the operator that answers for it, is unknown, of another "
     "role, not admitted or revoked",
     Code.NOT_PROVEN: "the operator's word for the agent is missing, disowned or out of date",
@@ -51,6 +53,26 @@ def forecast(world: World, record: Record, body: AgentAdmit | OperatorAdmit) -> 
     if record.id in world.log:
         return _hopeless(world, record.author, body)
     return _refused(world, record.author, body)
+
+
+def calls_a_cut(world: World, record: Record, body: AgentAdmit | OperatorAdmit) -> bool:
+    """Tell whether an admission that no cut contains will count in the next, as far as can be told.
+
+    A newcomer that has done its work need not wait for the next tick. What will not count, or lacks
+    what it rests on, calls no cut.
+    """
+    state, instance = world.state, record.author
+    role, newcomer, operator = _named(body)
+    return (
+        instance in state.instances
+        and instance not in state.joining.false
+        and newcomer not in state.agents
+        and newcomer not in state.operators
+        and newcomer in world.log
+        and (isinstance(body, OperatorAdmit) or body.delegate in world.log)
+        and _hopeless(world, instance, body) is None
+        and not over_quota(state, role=role, instance=instance, operator=operator)
+    )
 
 
 def _hopeless(
@@ -90,16 +112,16 @@ def _refused(
         return None
     if code is not None:
         return _because(code)
-    waiting = list(_waiting(world, instance))
-    if work is not None and challenge(work) in _used(world, instance, waiting):
+    signed = list(_bodies(world, instance))
+    if work is not None and challenge(work) in _used(world, instance, signed):
         return _because(Code.PROOF_REPLAYED)
     full = over_quota(
         state,
         role=role,
         instance=instance,
         operator=operator,
-        by_instance=sum(_named(one)[0] is role for one in waiting),
-        by_operator=sum(_named(one)[2] == operator for one in waiting),
+        by_instance=sum(_named(one)[0] is role for one in signed),
+        by_operator=sum(_named(one)[2] == operator for one in signed),
     )
     if full:
         return Code.OVER_QUOTA, full
@@ -119,33 +141,53 @@ def _is_far_from_full(world: World, role: Role, instance: InstanceId) -> bool:
     """Tell whether no quota can be used up, whatever waits: spares a look at all of that."""
     joining, admitted = world.state.joining, len(world.state.agents)
     newest = max(seq for seq, _ in world.log.heads_of(instance))
-    waiting = newest - world.positions[instance].seq
+    waiting = newest - world.positions[instance].seq + len(joining.waiting)
     return (
         joining.count(role, instance) + waiting < joining.most(admitted)
         and admitted + waiting < joining.rules.operator_agents
     )
 
 
-def _waiting(world: World, instance: InstanceId) -> Iterator[AgentAdmit | OperatorAdmit]:
-    """List the admissions that an instance has signed and no cut contains."""
+def waiting(world: World, instance: InstanceId) -> Iterator[Record]:
+    """List the admissions that an instance has signed and that may count in a cut to come.
+
+    Those that no cut contains, and those that wait for what they rest on.
+    """
     here = world.positions[instance]
-    for names in world.log.above(instance, here.seq, head=here.head):
-        for name in names:
-            one = world.log.get(name)
-            if (
-                one is not None
-                and isinstance(one.body, AgentAdmit | OperatorAdmit)
-                and _hopeless(world, instance, one.body) is None
-            ):
-                yield one.body
+    above = world.log.above(instance, here.seq, head=here.head)
+    contained = world.state.joining.waiting
+    names = [name for name, (author, _) in contained.items() if author == instance]
+    for name in chain(names, *above):
+        one = world.log.get(name)
+        if (
+            one is not None
+            and isinstance(one.body, AgentAdmit | OperatorAdmit)
+            and _hopeless(world, instance, one.body) is None
+        ):
+            yield one
+
+
+def room_taken(
+    world: World, *, role: Role, instance: InstanceId, operator: OperatorId | None = None
+) -> tuple[int, int]:
+    """Count the admissions of a role by an instance that wait: all, and those of an operator."""
+    named = [_named(body) for body in _bodies(world, instance)]
+    mine = [answers for of, _, answers in named if of is role]
+    return len(mine), sum(answers == operator for answers in mine)
+
+
+def _bodies(world: World, instance: InstanceId) -> Iterator[AgentAdmit | OperatorAdmit]:
+    for one in waiting(world, instance):
+        if isinstance(one.body, AgentAdmit | OperatorAdmit):
+            yield one.body
 
 
 def _used(
-    world: World, instance: InstanceId, waiting: list[AgentAdmit | OperatorAdmit]
+    world: World, instance: InstanceId, signed: list[AgentAdmit | OperatorAdmit]
 ) -> set[bytes]:
     """Give the challenges of the proofs in admissions that wait."""
     found = set()
-    for body in waiting:
+    for body in signed:
         role, newcomer, _ = _named(body)
         key = _first_key(world, newcomer)
         if key is not None:

@@ -126,7 +126,8 @@ class Prove:
     cut: Digest
     """Digest of the cut, which is final here and not yet folded."""
     proofs: tuple[bytes, ...]
-    """Canonical bytes, at most 8 for each instance that admits; the same cut may ask again."""
+    """Canonical bytes, for each instance that admits at most 8, or as many as were true in this cut
+    before; the same cut may ask again."""
 
 
 class Happening(StrEnum):

@@ -15,12 +15,21 @@ from federation.artifacts import may_submit
 from federation.certificates import CutSlot
 from federation.core import Code, IdentityId, InstanceId, PeerError, RecordId, RoundId
 from federation.identity import fork_proof, verify_fork
-from federation.protocol import agreement, effects, judgements, progress
+from federation.protocol import admittance, agreement, effects, judgements, progress
 from federation.protocol.fold import is_forked, submission
 from federation.protocol.inputs import Arrived
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
-from federation.records import AgentUnvouch, AgentVouch, Kind, LogFork, Propose, Record
+from federation.records import (
+    AgentAdmit,
+    AgentUnvouch,
+    AgentVouch,
+    Kind,
+    LogFork,
+    OperatorAdmit,
+    Propose,
+    Record,
+)
 from federation.replication import Added, Known, Waiting, round_of
 
 MOST_STRANGERS: Final = 4_096
@@ -136,6 +145,8 @@ def _calls_a_cut(world: World, record: Record) -> bool:
             return may_submit(None, submission(world.state, record, body)) is None
         case AgentVouch() | AgentUnvouch() as body:
             return judgements.refusal(world.state, record, body) is None
+        case AgentAdmit() | OperatorAdmit() as body:
+            return admittance.calls_a_cut(world, record, body)
         case _:
             return False
 

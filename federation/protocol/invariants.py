@@ -13,6 +13,8 @@ from federation.certificates import CutSlot, Phase, RoundSlot, slot_key
 from federation.core import InstanceId, short
 from federation.crypto import opens
 from federation.protocol import rows
+from federation.protocol.admissions import LONGEST_WAIT
+from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
 from federation.records import Reveal, Role
@@ -28,6 +30,7 @@ def broken(world: World) -> list[str]:
         *_concealment(world),
         *_influence(world),
         *_joining(world),
+        *_waiting(world),
         *_chain_of_cuts(world),
         *_own_signatures(world),
         *_digest(world),
@@ -144,6 +147,25 @@ def _joining(world: World) -> Iterator[str]:
     admitted = sum(joining.agents.values()) + sum(joining.operators.values())
     if not joining.is_free and admitted > len(joining.spent):
         yield "joining: somebody was admitted without a proof"
+
+
+def _waiting(world: World) -> Iterator[str]:
+    """Nothing waits that is refused, old or in no cut, and no instance has too much that does."""
+    state = world.state
+    waiting, most = state.joining.waiting, state.joining.most(len(state.agents))
+    held = Counter(instance for instance, _ in waiting.values())
+    for name, count in held.items():
+        if count > most:
+            yield f"joining: {count} admissions of {short(name)} wait, and {most} may"
+    for name, (instance, since) in waiting.items():
+        record = world.log.get(name)
+        if record is None or record.author != instance or not is_contained(world, record):
+            yield f"joining: admission {short(name)} waits, and no cut contains it"
+        if name in state.refused:
+            yield f"joining: admission {short(name)} waits and is refused"
+        # The fold of a tick's cut looks before the tick moves.
+        if not state.tick - LONGEST_WAIT - 1 <= since <= state.tick:
+            yield f"joining: admission {short(name)} waits for too long, or for another epoch"
 
 
 def _chain_of_cuts(world: World) -> Iterator[str]:

@@ -13,15 +13,9 @@ which agents are looked at changes nothing.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from federation.core import MILLION, AgentId, Ppm
+from federation.core import AgentId
 from federation.protocol.state import Agent, State
-from federation.trust import (
-    Evidence,
-    EvidenceKind,
-    Liability,
-    liability_evidence,
-    own_negative,
-)
+from federation.trust import Evidence, Liability, liability_evidence
 
 
 def charge(state: State, fresh: Iterable[Evidence]) -> None:
@@ -46,27 +40,14 @@ def charge(state: State, fresh: Iterable[Evidence]) -> None:
         state.agents[agent.agent] = replace(agent, found_bad=state.tick)
 
 
-def own_reputation(state: State, name: AgentId, tick: int) -> Ppm:
-    """Give an agent's reputation at a tick without what it answers for others."""
-    entries = state.ledger.explain(name, tick)
-    against = sum(
-        one.negative for one in entries if one.evidence.kind is not EvidenceKind.LIABILITY
-    )
-    alpha = MILLION + sum(one.positive for one in entries)
-    return alpha * MILLION // (alpha + MILLION + against)
-
-
 def _is_found_bad(state: State, name: AgentId) -> bool:
     """Tell whether this tick's evidence brings an agent below what an author needs."""
     least = state.charter.review.r_min
-    # What it answers for only lowers a reputation: most are told without reading their books.
     agent = state.agents.get(name)
-    if agent is None or state.ledger.standing(name, state.tick).r >= least:
-        return False
-    if own_reputation(state, name, state.tick) >= least:
+    if agent is None or state.ledger.own_r(name, state.tick) >= least:
         return False
     # Who is bad already is found again only once it has been better.
-    return agent.found_bad is None or own_reputation(state, name, state.tick - 1) >= least
+    return agent.found_bad is None or state.ledger.own_r(name, state.tick - 1) >= least
 
 
 def _liability(
@@ -80,7 +61,7 @@ def _liability(
         tick=state.tick,
         agent=agent.agent,
         operator=agent.operator,
-        negative=own_negative(state.ledger.rows(agent.agent), after=after),
+        negative=state.ledger.own_negative(agent.agent, after=after),
         vouches=tuple(_vouches_toward(state, agent.agent, former)),
     )
 

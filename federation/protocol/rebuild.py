@@ -26,6 +26,7 @@ from federation.certificates import (
 from federation.charter import Charter
 from federation.core import InstanceId, Millis, PeerError
 from federation.crypto import Signer, Verify, is_signed_by, plain_hash
+from federation.protocol.admittance import calls_a_cut
 from federation.protocol.agreement import open_slot
 from federation.protocol.effects import Effect, Happening, Tell
 from federation.protocol.finality import schedule
@@ -37,7 +38,7 @@ from federation.protocol.rows import world_digest
 from federation.protocol.snapshot import Snapshot, read
 from federation.protocol.turn import Turn
 from federation.protocol.world import World, begin
-from federation.records import Kind, Record
+from federation.records import AgentAdmit, Kind, OperatorAdmit, Record
 from federation.replication import Added
 from federation.review import course
 from federation.trust import Solve, reckon
@@ -184,6 +185,14 @@ def _find_triggers(world: World) -> None:
         for kind in (Kind.PROPOSE, Kind.AGENT_VOUCH, Kind.AGENT_UNVOUCH)
         for record in world.log.by_kind(kind)
         if judge(world, record).fate is Fate.WAITS
+    )
+    world.triggers.update(
+        record.id
+        for kind in (Kind.AGENT_ADMIT, Kind.OPERATOR_ADMIT)
+        for record in world.log.by_kind(kind)
+        if isinstance(record.body, AgentAdmit | OperatorAdmit)
+        and not is_contained(world, record)
+        and calls_a_cut(world, record, record.body)
     )
 
 

@@ -67,7 +67,6 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         operators={one.operator: one for one in written.operators},
         joining=_joining(written.joining, charter),
         delegations={name: _delegation(name, log) for name in written.delegations},
-        agents={one.agent: one for one in written.agents},
         artifacts={one.id: one for one in written.artifacts},
         # The first artifact of a text is its only one: the others are refused as duplicates.
         texts={one.text_id: one.id for one in written.artifacts},
@@ -79,6 +78,11 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         unvouched={(by, agent): tick for by, agent, tick in written.unvouched},
         cut_members=written.cut_members,
     )
+    for name in state.joining.waiting:
+        if name not in log:
+            raise _lacks(name)
+    for agent in written.agents:
+        state.admit(agent)
     if not state.agents.keys() <= state.identities.keys():
         raise refused("it has an agent without an identity")
     state.views = epochs.views(state)

@@ -54,10 +54,11 @@ def update(
         )
         if name in state.instances:
             tables.members.put(name, [state.instances[name], one.keys.key])
+    names = set(agents)
     taken_back: dict[AgentId, list[list[object]]] = {}
-    for by, agent in sorted(state.unvouched):
+    for by, agent in sorted(pair for pair in state.unvouched if pair[0] in names):
         taken_back.setdefault(by, []).append([agent, state.unvouched[by, agent]])
-    for name in agents:
+    for name in names:
         row = _agent(state, state.agents[name], taken_back.get(name, []))
         tables.agents.put(name, row)
     for name in rounds:

@@ -155,6 +155,8 @@ class State:
     """What joining costs in this epoch."""
     delegations: dict[RecordId, Delegation] = field(default_factory=dict)
     agents: dict[AgentId, Agent] = field(default_factory=dict)
+    answers_for: dict[OperatorId, list[AgentId]] = field(default_factory=dict)
+    """Agents of each operator, as they were admitted: its quota must not cost a look at all."""
     artifacts: dict[ArtifactId, Artifact] = field(default_factory=dict)
     texts: dict[Digest, ArtifactId] = field(default_factory=dict)
     """First artifact of each `text_id`."""
@@ -196,6 +198,11 @@ class State:
         if not 0 < number <= len(self.cuts) or self.cuts[number - 1] != previous:
             return None
         return self.eras[bisect_right(self.eras, number, key=lambda era: era.first) - 1].members
+
+    def admit(self, agent: Agent) -> None:
+        """Take in an agent that is not admitted yet."""
+        self.agents[agent.agent] = agent
+        self.answers_for.setdefault(agent.operator, []).append(agent.agent)
 
     def turn_to(self, number: int, digest: Digest) -> None:
         """Go on to the next cut, and remember who agreed on it."""

@@ -23,11 +23,12 @@ from federation.core import (
 from federation.identity import KeyState
 from federation.protocol.joining import Joining
 from federation.protocol.state import Delegation, State
-from federation.records import AgentAdmit, OperatorAdmit, Record, Role
+from federation.records import AgentAdmit, OperatorAdmit, Record, RevokeBy, Role
 
 MOST_ASKED: Final = 8
 """Proofs of one instance that are verified before the first of them is known to be true: so many
-hashes an epoch can an instance that lies cost everybody else."""
+hashes an epoch can an instance that lies cost everybody else. Then as many at a time as were found
+true in the cut: to be asked about more, a liar pays far more than all who verify it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,17 +48,19 @@ class Vetting:
     prove: Prove
     """Verifies work; a proof about which it cannot tell counts as good for now."""
     unknown: dict[InstanceId, list[bytes]] = field(default_factory=dict)
-    """Proofs about which it could not tell, by instance, in order; not more than 8 each."""
+    """Proofs about which it could not tell, by instance, in order; 8 each, or as many as are true."""
     operators: set[OperatorId] = field(default_factory=set)
     """Admitted in this pass."""
     agents: dict[AgentId, OperatorId] = field(default_factory=dict)
     """Admitted in this pass, and who answers for them."""
     lacking: set[RecordId] = field(default_factory=set)
     """Admissions that do not count because no cut contains yet what they rest on."""
+    _true: Counter[InstanceId] = field(default_factory=Counter)
+    """Proofs of each instance that it found true."""
     _more: Counter[OperatorId] = field(default_factory=Counter)
     """How many of these each operator answers for."""
-    _held: dict[OperatorId, tuple[int, int]] | None = None
-    """Agents that each operator answers for, and how many are established; found when needed."""
+    _held: dict[OperatorId, tuple[int, int]] = field(default_factory=dict)
+    """What `held_by` gives for each operator, found when needed."""
 
     def run(self, fresh: list[Record]) -> Iterator[tuple[Record, Code | None]]:
         """Judge every admission, by the order of the fold; None as code if it counts.
@@ -73,10 +76,10 @@ class Vetting:
 
     def _operator(self, record: Record, body: OperatorAdmit) -> Code | None:
         known = self.keys(body.operator)
-        code = None
-        if record.author not in self.state.instances:
-            code = Code.NOT_ELIGIBLE
-        elif known is None:
+        code = self._signed_by(record)
+        if code is not None:
+            return code
+        if known is None:
             code = self._lacks(record, Code.NOT_ADMITTED)
         elif known.role is not Role.OPERATOR or known.revoked:
             code = Code.NOT_ADMITTED
@@ -92,10 +95,10 @@ class Vetting:
     def _agent(self, record: Record, body: AgentAdmit) -> Code | None:
         known = self.keys(body.agent)
         answers = self.keys(body.operator)
-        code = None
-        if record.author not in self.state.instances:
-            code = Code.NOT_ELIGIBLE
-        elif known is None or answers is None or not self._is_operator(body.operator):
+        code = self._signed_by(record)
+        if code is not None:
+            return code
+        if known is None or answers is None or not self._is_operator(body.operator):
             code = self._lacks(record, Code.NOT_ADMITTED)
         elif known.role is not Role.AGENT or known.revoked or answers.revoked:
             code = Code.NOT_ADMITTED
@@ -111,6 +114,15 @@ class Vetting:
             self.agents[body.agent] = body.operator
             self._more[body.operator] += 1
         return code
+
+    def _signed_by(self, record: Record) -> Code | None:
+        """Tell what is wrong with who has signed: what a thief signs must not bar its victim."""
+        if record.author not in self.state.instances:
+            return Code.NOT_ELIGIBLE
+        keys = self.keys(record.author)
+        if keys is None or keys.revoked or keys.is_disowned(record.seq):
+            return Code.REVOKED
+        return None
 
     def _is_operator(self, name: OperatorId) -> bool:
         return name in self.state.operators or name in self.operators
@@ -162,18 +174,20 @@ class Vetting:
     def _has_room(self, operator: OperatorId, admitted: int) -> bool:
         if admitted < self.joining.rules.operator_agents:
             return True
-        if self._held is None:
-            self._held = held_by_operator(self.state, self.keys)
-        answers_for, established = self._held.get(operator, (0, 0))
+        if operator not in self._held:
+            self._held[operator] = held_by(self.state, operator, self.keys)
+        answers_for, established = self._held[operator]
         return self.joining.room(answers_for + self._more[operator], established) > 0
 
     def _work(self, instance: InstanceId, work: Work, raw: bytes) -> Code | None:
         if not passes_gate(work):
             return Code.PROOF_GATE
         verdict = self.prove(raw)
-        if verdict is None:
+        if verdict:
+            self._true[instance] += 1
+        elif verdict is None:
             unknown = self.unknown.setdefault(instance, [])
-            if len(unknown) < MOST_ASKED:
+            if len(unknown) < max(MOST_ASKED, self._true[instance]):
                 unknown.append(raw)
         return Code.PROOF_WORK if verdict is False else None
 
@@ -214,14 +228,22 @@ def fault(
 def held_by_operator(
     state: State, keys: Callable[[IdentityId], KeyState | None]
 ) -> dict[OperatorId, tuple[int, int]]:
-    """Count the agents that each operator answers for, and those of tier 1 or more among them.
+    """Give `held_by` for every operator that answers for anybody."""
+    return {operator: held_by(state, operator, keys) for operator in state.answers_for}
 
-    Whoever is revoked counts in neither.
+
+def held_by(
+    state: State, operator: OperatorId, keys: Callable[[IdentityId], KeyState | None]
+) -> tuple[int, int]:
+    """Count the agents that fill an operator's quota, and those of tier 1 or more that widen it.
+
+    Whoever is revoked widens nothing. It makes room only if that is for good: a revocation by the
+    current key can be undone, and whoever made room by it would come back one too many.
     """
-    held: dict[OperatorId, tuple[int, int]] = {}
-    for agent in state.agents.values():
-        known = keys(agent.agent)
-        if known is not None and not known.revoked:
-            count, established = held.get(agent.operator, (0, 0))
-            held[agent.operator] = (count + 1, established + (agent.tier > 0))
-    return held
+    count = established = 0
+    for name in state.answers_for.get(operator, ()):
+        known = keys(name)
+        if known is not None and known.revoked_by is not RevokeBy.RECOVERY:
+            count += 1
+            established += not known.revoked and state.agents[name].tier > 0
+    return count, established

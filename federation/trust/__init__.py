@@ -97,7 +97,7 @@ from federation.trust.evidence import (
 from federation.trust.explain import Bound, Entry
 from federation.trust.foreign import EXPIRY, HALF_LIFE, Link
 from federation.trust.graph import Edge, Graph
-from federation.trust.liability import Liability, liability_evidence, own_negative
+from federation.trust.liability import Liability, liability_evidence
 from federation.trust.local import LocalTrust
 from federation.trust.outcomes import (
     AuditOutcome,
@@ -203,7 +203,6 @@ __all__ = [
     "liability_evidence",
     "model_of",
     "one_epoch",
-    "own_negative",
     "reckon",
     "report_evidence",
     "requirements",

@@ -58,9 +58,11 @@ class _Account:
 
     rows: list[Evidence] = field(default_factory=list)
     ticks: list[int] = field(default_factory=list)
-    """Folded ticks, rising; `positive`, `negative` and `outcomes` run beside it."""
+    """Folded ticks, rising; `positive`, `negative`, `liable` and `outcomes` run beside it."""
     positive: list[Micro] = field(default_factory=list)
     negative: list[Micro] = field(default_factory=list)
+    liable: list[Micro] = field(default_factory=list)
+    """What of the negative is liability: nobody's own doing."""
     outcomes: list[int] = field(default_factory=list)
     """Outcomes so far, up to and with each tick."""
     folded: int = 0
@@ -83,7 +85,7 @@ class _Account:
     def _unfold(self, tick: int) -> None:
         place = bisect_right(self.ticks, tick - 1)
         if place < len(self.ticks):
-            for run in (self.ticks, self.positive, self.negative, self.outcomes):
+            for run in (self.ticks, self.positive, self.negative, self.liable, self.outcomes):
                 del run[place:]
             for seen in self.pairs.values():
                 del seen[bisect_right(seen, tick - 1) :]
@@ -158,6 +160,31 @@ class Ledger:
             r=alpha * MILLION // (alpha + beta), interactions=interactions, alpha=alpha, beta=beta
         )
 
+    def own_r(self, subject: AgentId, tick: int) -> Ppm:
+        """Give what `standing` would call r if the subject answered for nobody.
+
+        Rows of liability still discount others of their source: none of it reads a row anew.
+        """
+        account = self._folded(subject)
+        whole = self.standing(subject, tick)
+        beta = whole.beta
+        if account is not None:
+            for at in range(bisect_right(account.ticks, tick) - 1, -1, -1):
+                factor = self._decay.factor(tick - account.ticks[at])
+                if not factor:
+                    break
+                own = account.negative[at] - account.liable[at]
+                beta += (own * factor >> 32) - (account.negative[at] * factor >> 32)
+        return whole.alpha * MILLION // (whole.alpha + beta)
+
+    def own_negative(self, subject: AgentId, *, after: int) -> Micro:
+        """Add up what counts against a subject since a tick, but for liability; it does not fade."""
+        account = self._folded(subject)
+        if account is None:
+            return 0
+        first = bisect_right(account.ticks, after)
+        return sum(account.negative[first:]) - sum(account.liable[first:])
+
     def undecayed(self, subject: AgentId) -> Undecayed:
         """Give the sums without decay and their newest tick, for the world digest."""
         account = self._folded(subject)
@@ -199,19 +226,22 @@ class Ledger:
     def _fold_tick(self, account: _Account, tick: int, rows: list[Evidence]) -> None:
         oldest, slack = tick - self._trust.window, self._trust.pair_discount
         by_source: dict[OperatorId, Micro] = {}
-        negative = 0
+        negative = liable = 0
         for row in rows:
             seen = account.pairs.setdefault(row.source, [])
             earlier = len(seen) - bisect_right(seen, oldest)
             earned = discounted(row.positive, earlier=earlier, slack=slack)
             by_source[row.source] = by_source.get(row.source, 0) + earned
-            negative += discounted(row.negative, earlier=earlier, slack=slack)
+            against = discounted(row.negative, earlier=earlier, slack=slack)
+            negative += against
+            liable += against if row.kind is EvidenceKind.LIABILITY else 0
             seen.append(tick)
         earned = sum(min(sum_, self._trust.farm_source_cap) for sum_ in by_source.values())
         used = sum(account.positive[bisect_right(account.ticks, oldest) :])
         account.ticks.append(tick)
         account.positive.append(min(earned, self._trust.farm_cap - used))
         account.negative.append(negative)
+        account.liable.append(liable)
         before = account.outcomes[-1] if account.outcomes else 0
         account.outcomes.append(before + len({(row.cause, row.kind) for row in rows}))
         account.folded += len(rows)

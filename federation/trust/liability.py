@@ -4,11 +4,10 @@ A vouch lends trust, so it must cost something when it was wrong; otherwise vouc
 The share halves with each hop, and everybody pays once, for its shortest way to the bad agent.
 
 Rows of this kind are nobody's own doing. So they never make their subject bad in turn, and what
-those who vouched for it pay is a share of its own outcomes alone (`own_negative`): nothing is ever
-passed on twice.
+those who vouched for it pay is a share of its own outcomes alone (`Ledger.own_negative`): nothing
+is ever passed on twice.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from federation.charter import EvidenceTable
@@ -27,7 +26,7 @@ class Liability:
     operator: OperatorId
     """The bad agent's operator, the source of the rows."""
     negative: Micro
-    """The negative evidence that is shared: `own_negative`."""
+    """The negative evidence that is shared: `Ledger.own_negative`."""
     vouches: tuple[tuple[AgentId, AgentId], ...]
     """Who vouched for whom when it did what it is found bad for, in any order.
 
@@ -66,14 +65,3 @@ def liability_evidence(liability: Liability, table: EvidenceTable) -> tuple[Evid
         )
         share //= 2
     return in_order(rows)
-
-
-def own_negative(rows: Iterable[Evidence], *, after: int) -> Micro:
-    """Add up what an agent's own outcomes after a tick say against it, as the charter prices them.
-
-    Practice ballots count at their share. No discount and no decay: both are there so that one
-    source or one bad month does not decide an agent's own name, and neither makes a vouch better.
-    """
-    return sum(
-        row.negative for row in rows if row.tick > after and row.kind is not EvidenceKind.LIABILITY
-    )

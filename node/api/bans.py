@@ -1,10 +1,12 @@
-"""Remote addresses that are not heard for a while: each has sent a proof of work that was none.
+"""Remote addresses that are not heard for a while.
 
-Such a proof is no accident, and to find it out costs this node ten milliseconds; so its sender is
-refused before anything else is looked at, in the moment in which it connects. The first ban is
-short, because others may live behind the same address; each further one is twice as long.
+One has sent a proof of work that was none: such a proof is no accident, and to find it out costs
+this node ten milliseconds. Another goes on by the hundreds after it was told to wait, and each
+answer costs a part of a millisecond. Who is banned is refused before anything else is looked at, in
+the moment in which it connects. The first ban is short, because others may live behind the same
+address; each further one is twice as long.
 
-Bans live in memory: who was banned before a restart pays with one more false proof.
+Bans live in memory: who was banned before a restart has to earn the next one.
 """
 
 from collections import OrderedDict
@@ -41,10 +43,12 @@ class Bans:
         """Let somebody hear of each new ban: its bucket, and the port that is to be spared."""
         self._listeners.append(heard)
 
-    def ban(self, address: str, now: Millis, *, spare: int = 0) -> Millis:
+    def ban(
+        self, address: str, now: Millis, *, spare: int = 0, seconds: float | None = None
+    ) -> Millis:
         """Ban an address; gives until when, 0 if it is spared. Times are monotonic, in ms.
 
-        Its connections end, but for that from the port `spare`, which has to hear of it first.
+        The first ban lasts `seconds`, or as long as one for a false proof. Its connections end, but for that from the port `spare`, which has to hear of it first.
         """
         if self._limits.spares_loopback and is_loopback(address):
             return 0
@@ -54,7 +58,8 @@ class Bans:
         # Who has kept still for as long as the longest ban begins anew.
         again = before is not None and now < before.until + longest
         times = before.times + 1 if before is not None and again else 1
-        lasts = int(self._limits.ban_s * _SECOND) << min(times - 1, _MOST_DOUBLINGS)
+        first = self._limits.ban_s if seconds is None else seconds
+        lasts = int(first * _SECOND) << min(times - 1, _MOST_DOUBLINGS)
         until = now + min(lasts, longest)
         self._bans[name] = _Ban(until=until, times=times)
         if len(self._bans) > self._limits.buckets:
@@ -79,8 +84,9 @@ def banned(until: Millis) -> NodeError:
     """Make the error that a banned address is told; `until` is Unix time in ms."""
     return NodeError(
         "connection refused",
-        why="a proof of work that was none came from this address",
-        fix="wait until the ban ends, and finish the search before you send a proof",
+        why="a proof of work that was none came from this address, or hundreds of requests after it was "
+        "told to wait",
+        fix="wait until the ban ends; finish the search before you send a proof, and heed Retry-After",
         code=NodeCode.BANNED,
         retry_at=until,
     )

@@ -25,7 +25,7 @@ from node.api.calls import JSON, Call, Nothing, Reply, Route, Service, Spend, Wh
 from node.api.errors import error_of, explain
 from node.api.intake import ClientGoneError, Intake
 from node.api.limits import Buckets, bucket_of
-from node.base.errors import NodeCode
+from node.base.errors import NodeCode, NodeError
 from node.telemetry import log
 
 _SAFE: Final = (
@@ -53,6 +53,7 @@ class Gate:
         limits = service.limits
         self._by_token = Buckets(limits.by_token, most=limits.buckets)
         self._by_address = Buckets(limits.by_address, most=limits.buckets)
+        self._deaf = Buckets(limits.deaf, most=limits.buckets)
         self._by_operator = Buckets(limits.by_operator, most=limits.buckets)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,11 +127,10 @@ class Gate:
     def _charge(self, scope: Scope, headers: Headers) -> tuple[Caller, Spend]:
         """Tell who calls, take the request from that caller's bucket, and give the bucket."""
         limits = self._service.limits
-        remote, _ = _remote_of(scope)
-        address = bucket_of(remote)
+        remote, port = _remote_of(scope)
         presented = headers.getlist("authorization")
         if not presented:
-            spend = partial(self._take, self._by_address, address)
+            spend = partial(self._take_of_address, remote, port)
             spend(1)
             return ANYBODY, spend
         # Compared before anything is paid: who holds a token must get in although others behind the
@@ -141,13 +141,26 @@ class Gate:
         if len(presented) == 1 and kind.lower() == "bearer":
             caller = self._service.tokens.caller(token.strip())
         if caller is None:
-            self._take(self._by_address, address, limits.bad_token)
+            self._take_of_address(remote, port, limits.bad_token)
             raise error_of(
                 NodeCode.NO_TOKEN, "request refused", why="its token is none of this instance's"
             )
         spend = partial(self._take_of_token, caller)
         spend(1)
         return caller, spend
+
+    def _take_of_address(self, remote: str, port: int, cost: int) -> None:
+        """Take from the bucket of an address; who asks on although it is empty is banned."""
+        address, now = bucket_of(remote), self._service.node.clock.now()
+        try:
+            self._take(self._by_address, address, cost)
+        except NodeError:
+            limits = self._service.limits
+            if self._deaf.take(address, 1, now):
+                until = self._service.bans.ban(remote, now, spare=port, seconds=limits.deaf_s)
+                if until:
+                    raise banned(self._service.node.clock.wall() + until - now) from None
+            raise
 
     def _take_of_token(self, caller: Caller, cost: int) -> None:
         """Take from a token's bucket, and from that of each operator whose agents it acts for."""

@@ -44,6 +44,11 @@ class Limits:
     by_address: Rate = Rate(per_second=50, burst=200)
     by_operator: Rate = Rate(per_second=250, burst=1_000)
     """All tokens that act for agents of one operator together, and its registrations."""
+    deaf: Rate = Rate(per_second=20, burst=400)
+    """Requests beyond its rate that an address may send, after the answer that tells it to wait: one
+    more, and it is banned for `deaf_s`. To answer costs time, too."""
+    deaf_s: float = 60.0
+    """Seconds of such a ban; each further one in a row is twice as long."""
     bad_token: int = 20
     """What a request with a wrong token costs its address: guessing has to be slow."""
     stranger: int = 20

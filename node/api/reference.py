@@ -156,7 +156,9 @@ def _limits() -> str:
         "## Limits\n\nA caller over its rate gets 429 with `retry_at` and `Retry-After`.\n"
         "A token has a rate of its own, whatever others ask from the same address.\n"
         "Loopback may have all connections, because a proxy with TLS usually stands there; let the "
-        "proxy bound those of one client, and their registrations: who comes by a proxy is never banned.\n\n"
+        "proxy bound those of one client, and their registrations: who comes by it is never banned.\n"
+        "A proxy elsewhere, in a container of its own for instance, is a client like any other: the "
+        "false proof of one of its visitors has all of them banned.\n\n"
         f"{_table(('what', 'limit'), iter(rows))}\n"
     )
 

@@ -13,11 +13,11 @@ from msgspec import Meta
 
 from federation.admission import terms_of
 from federation.core import FederationError
+from federation.protocol.admittance import room_taken
 from federation.records import Role
 from node import commands
 from node.api.bans import banned
 from node.api.calls import Call, Reply, Route
-from node.commands.registration import waiting
 from node.commands.registration_refusals import BANS
 from node.runtime import Node
 
@@ -169,7 +169,10 @@ def _terms(node: Node, role: Role) -> JoiningTerms:
     state = node.world.state
     joining = state.joining
     asked = terms_of(joining.rules, role, joining.bits)
-    taken = joining.count(role, node.instance) + waiting(node, role)[0]
+    taken = (
+        joining.count(role, node.instance)
+        + room_taken(node.world, role=role, instance=node.instance)[0]
+    )
     return JoiningTerms(
         memory_kib=asked.memory_kib,
         passes=asked.passes,

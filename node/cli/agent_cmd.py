@@ -107,7 +107,9 @@ def _create(arguments: argparse.Namespace, output: Output) -> Exit:
             body={"name": arguments.name},
             wait_s=_WAIT_S + (seconds or 0) * _UNLUCKY,
         )
-    return say_done(output, told, "Created; it is admitted with the next cut.")
+    return say_done(
+        output, told, "Created; the next cut admits it, when the epoch ends at the latest."
+    )
 
 
 def _search_s(page: Mapping[str, Json]) -> int | None:

@@ -26,15 +26,22 @@ from federation.protocol import FounderSpec, FoundingSpec, Keys, found
 from node.cli.command import Command, between
 from node.cli.errors import Code, CommandError, Exit, UsageError
 from node.cli.output import Json, Output
+from node.setup import read_genesis
 
 _MOST: Final = 50
 """Operators or founders of an imagined realm: their records must fit one charter."""
+_LISTS: Final = (0x90, 0x9F)
+"""First bytes of short lists in MessagePack."""
 _SECTIONS: Final = ("timing", "review", "trust", "admission", "quotas")
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", type=Path, help="a charter in its canonical bytes"
+        "file",
+        metavar="FILE",
+        nargs="?",
+        type=Path,
+        help="genesis.msgpack of a realm, or a charter in its canonical bytes",
     )
     parser.add_argument("--preset", metavar="NAME", help=f"check a preset: {', '.join(PRESETS)}")
     parser.add_argument(
@@ -86,17 +93,23 @@ def _charter(arguments: argparse.Namespace) -> Charter:
 
 
 def read_charter(file: Path) -> Charter:
-    """Read a charter in its canonical bytes; raises CommandError, or PeerError if it is none."""
+    """Read the charter of a genesis file, or one in its canonical bytes.
+
+    Raises CommandError, PeerError if it is no charter, NodeError if the genesis is damaged.
+    """
     try:
         raw = file.read_bytes()
     except OSError as error:
         raise CommandError(
             "charter not read",
             why=f"{file}: {error.strerror or error}",
-            fix="name a readable file of canonical charter bytes, or use --preset",
+            fix="name a readable genesis.msgpack or file of canonical charter bytes, or use --preset",
             code=Code.NOT_READABLE,
             leaves=Exit.FAILED,
         ) from error
+    # A charter is a map, and a genesis a list that holds one.
+    if raw and _LISTS[0] <= raw[0] <= _LISTS[1]:
+        return read_genesis(file).charter
     return decode(raw, Charter, what="charter", most=LIMITS.blob)
 
 
@@ -237,7 +250,7 @@ CHARTER_CHECK: Final = Command(
     exits={
         Exit.OK: "no error was found; there may be warnings",
         Exit.FAILED: "errors were found, or the file could not be read",
-        Exit.REFUSED: "the file is not a charter in canonical bytes",
+        Exit.REFUSED: "the file is neither a genesis nor a charter in canonical bytes",
     },
     options=_check_options,
     run=_check,

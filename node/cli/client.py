@@ -279,7 +279,7 @@ class Client:
             raise CommandError(
                 "the node does not run",
                 why=f"nobody answers at {self.url}",
-                fix="start it with `folkmoot run`, or name another with --data or --url",
+                fix="if it is yours, start it with `folkmoot run`; else check its address",
                 code=Code.NO_NODE,
                 leaves=Exit.FAILED,
             ) from error

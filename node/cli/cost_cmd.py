@@ -37,6 +37,8 @@ _GATE_TRIES: Final = 5_000
 _LARGEST: Final = 2**63 - 1
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS
+_SMALLEST: Final = 0.001
+"""What is less is not shown as a number."""
 _SAVES: Final = {"fooled": "vouches", "operators": "operators"}
 """What the attacker of a row saves first, as people are told."""
 _HEAD: Final = (
@@ -118,7 +120,7 @@ def _cost_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="?",
         type=Path,
-        help="price a charter in its canonical bytes, instead of the community of a running node",
+        help="genesis.msgpack of a realm, or a charter in its canonical bytes; without one, and without --preset, the community of a running node is priced",
     )
     parser.add_argument("--preset", metavar="NAME", help=f"price a preset: {', '.join(PRESETS)}")
     parser.add_argument(
@@ -279,9 +281,14 @@ def _about(page: CapturePage) -> str:
         Basis.MEASURED: f"as of cut {page.cut}",
     }[page.basis]
     return (
-        f"Preset {cell(page.preset)}, {met}: {page.operators} operators with weight, "
-        f"{page.instances} instances, {page.agents} agents; {page.honest / MILLION:,.2f} honest full votes."
+        f"Preset {cell(page.preset)}, {met}: {_counted(page.operators, 'operator')} with weight, "
+        f"{_counted(page.instances, 'instance')}, {_counted(page.agents, 'agent')}; "
+        f"{page.honest / MILLION:,.2f} honest full votes."
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _cells(page: CapturePage, speed: Speed, row: CaptureRow) -> tuple[str, ...]:
@@ -332,6 +339,8 @@ def _number(value: float) -> str:
     """Show three digits or so, and no zero that hides something."""
     if value == 0:
         return "0"
+    if value < _SMALLEST:
+        return f"below {_SMALLEST}"
     return f"{value:.2g}" if value < 1 else f"{value:,.1f}"
 
 
@@ -380,7 +389,7 @@ CHARTER_COST: Final = Command(
     ),
     exits={
         Exit.FAILED: "the file could not be read or cannot work, or the node does not run",
-        Exit.REFUSED: "the file is not a charter in canonical bytes",
+        Exit.REFUSED: "the file is neither a genesis nor a charter in canonical bytes",
     },
     options=_cost_options,
     run=_cost,

@@ -104,10 +104,18 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
 
 def _why(arguments: argparse.Namespace, output: Output) -> Exit:
     with connect(arguments) as client:
-        peer = find_peer(peers_of(client.get("v1", "peers")), arguments.instance)
+        peers = peers_of(client.get("v1", "peers"))
+        own = _own(client)
+        peer = find_peer([*peers, own], arguments.instance)
         admissions = _admissions(client, peer)
     if output.quiet:
         output.put_json(dict(peer) | {"admissions": dict(admissions) or None})
+        return Exit.OK
+    if peer is own:
+        output.put(
+            f"{cell(peer.get('name'))} is this instance itself: it holds no fault against it."
+        )
+        _put_door(output, admissions)
         return Exit.OK
     times = {name: moment(peer.get(name)) for name in ("last_progress", "banned_until")}
     put_fields(output, {name: value for name, value in peer.items() if name != "why"} | times)
@@ -125,13 +133,29 @@ def _why(arguments: argparse.Namespace, output: Output) -> Exit:
             for row in rows_of(peer.get("why"))
         ],
     )
+    _put_door(output, admissions)
+    return Exit.OK
+
+
+def _put_door(output: Output, admissions: Told) -> None:
     if admissions:
         output.say()
         output.say("As a door for newcomers:")
         for sentence in sentences_of(admissions):
             output.put(sentence)
         put_void(output, row_of(admissions.get("void")))
-    return Exit.OK
+
+
+def _own(client: Client) -> Told:
+    """Give the instance that is asked, as if it were a peer of its own: it is a door as well."""
+    me = row_of(row_of(client.get("v1", "realm")).get("me"))
+    return {
+        "instance": me.get("id"),
+        "name": me.get("name"),
+        "score": 0,
+        "banned_until": None,
+        "why": [],
+    }
 
 
 def _admissions(client: Client, peer: Told) -> Told:
@@ -226,7 +250,8 @@ PEER_WHY: Final = Command(
     summary="Tell why a peer is in its present standing",
     why="Every fault that a peer was charged with: when, which rule, what it cost. Reasons fade "
     "with time, and a ban ends by itself. Then whom it has admitted in this epoch and may, which of "
-    "its admissions do not count and why, and what the agents that it admitted weigh in a vote.",
+    "its admissions do not count and why, and what the agents that it admitted weigh in a vote. Of "
+    "the instance that is asked it tells only this.",
     data={
         "instance": "its id",
         "score": "what its faults add up to; 0 is spotless",
@@ -234,7 +259,7 @@ PEER_WHY: Final = Command(
         "why": "list of faults: `at`, `code`, `why`, `cost`",
         "admissions": "what it admits, as the route /v1/instances/{id}/admissions tells it; null if "
         "it is no member's instance",
-        "…": "more, as the API's route /v1/peers tells it",
+        "…": "more, as the API's route /v1/peers tells it; not of the instance that is asked",
     },
     examples=("folkmoot peer why INSTANCE",),
     exits={Exit.FAILED: _MISSING, Exit.REFUSED: "the token is not the operator's"},

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -15,12 +16,16 @@ from node.cli.init_cmd import passphrase_options
 from node.cli.output import Output, clean
 from node.cli.register_delivery import Wish
 from node.cli.register_search import MOST_PROCESSES, Effort, span
-from node.cli.register_steps import Outcome, Registration
+from node.cli.register_steps import WELL_KNOWN, Outcome, Registration
 from node.keys import obtain
 
 _MOST_HOURS: Final = 24
 _HOURS: Final = 24 * 365
 _REALM: Final = 32
+_LONGEST_DOMAIN: Final = 253
+_LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_DOMAIN: Final = re.compile(rf"({_LABEL}\.)+[a-z]([a-z0-9-]{{0,61}}[a-z0-9])?")
+"""As records hold it."""
 
 
 def _address(text: str) -> str:
@@ -33,6 +38,16 @@ def _address(text: str) -> str:
             f"{text!r} is not an address such as http://127.0.0.1:8420"
         )
     return text.rstrip("/")
+
+
+def _domain(text: str) -> str:
+    name = text.lower()
+    if len(name) > _LONGEST_DOMAIN or not _DOMAIN.fullmatch(name):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the name of a domain such as example.org: no https:// and no path, and "
+            "an IDN in its xn-- form"
+        )
+    return name
 
 
 def _realm(text: str) -> bytes:
@@ -98,8 +113,8 @@ def _operator_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--domain",
         metavar="DOMAIN",
-        type=word,
-        help="domain that names the operator's id in /.well-known/folkmoot.json",
+        type=_domain,
+        help=f"domain that names the operator's id in {WELL_KNOWN}",
     )
     parser.set_defaults(operator=None)
 

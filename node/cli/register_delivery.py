@@ -18,7 +18,7 @@ from node.base.errors import NodeCode
 from node.cli.errors import Code, CommandError, Exit
 from node.cli.output import Output, clean
 from node.cli.register_home import Home, Registrant
-from node.cli.register_search import Effort
+from node.cli.register_search import Effort, span
 from node.cli.register_talk import Receipt, Talk
 from node.keys import Keystore
 
@@ -37,11 +37,19 @@ _PASSING: Final = frozenset(
 _PAUSES_S: Final = (1.0, 2.0, 4.0, 8.0, 15.0)
 """Seconds between attempts to send what cost so much to make."""
 _LOOK_S: Final = 2.0
-"""Seconds between two looks whether a cut has admitted."""
+"""Seconds between two looks whether a cut has admitted, at first."""
+_OFTEN: Final = 30
+"""Looks after which the pauses are longer."""
+_SELDOM: Final = 5
+"""How much longer."""
 _REMIND: Final = 15
 """Looks after which it is sent again: that tells if the first admission came to nothing."""
-_LOOKS: Final = 300
-"""Looks until it is no longer waited for: ten minutes."""
+_LEAST_WAIT_S: Final = 600.0
+"""How long it is waited for, where cuts come often."""
+_SLACK_S: Final = 120.0
+"""How long it is waited for after the epoch in which the cut has to come."""
+_MOST_WAIT_S: Final = 26 * 3_600.0
+"""How long it is waited for, whatever the instance says of its epochs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +119,18 @@ class Delivery:
 
     def wait(self, sent: Sent) -> None:
         """Wait until a cut has admitted it."""
-        self._output.say(
-            "The instance has signed for it; the next cut admits it. Waiting for that."
-        )
-        for look in range(1, _LOOKS + 1):
+        epoch_s = self._epoch_s()
+        self._output.say("The instance has signed for it, and the next cut admits it.")
+        if epoch_s is not None:
+            self._output.say(
+                f"There is one in each epoch of {span(epoch_s)}, and sooner while a proposal or a "
+                "vouch waits."
+            )
+        self._output.say("Waiting for it. Ctrl-C ends only the waiting.")
+        patience = min(_MOST_WAIT_S, max(_LEAST_WAIT_S, (epoch_s or 0.0) + _SLACK_S))
+        look, waited = 0, 0.0
+        while waited < patience:
+            look += 1
             try:
                 known = self._talk.known(sent.newcomer.id)
                 if known is not None and known.is_admitted:
@@ -124,14 +140,25 @@ class Delivery:
             except CommandError as error:
                 if error.code not in _PASSING:
                     raise
-            time.sleep(_LOOK_S)
+            pause = _LOOK_S if look <= _OFTEN else _LOOK_S * _SELDOM
+            time.sleep(pause)
+            waited += pause
         raise CommandError(
             "not yet admitted",
-            why="the instance has signed for it, and no cut has admitted it within ten minutes",
+            why="the instance has signed for it, and no cut has admitted it within "
+            f"{span(patience)}",
             fix="run the same command again later; look at the status page of the instance",
             code=Code.STILL_WAITING,
             leaves=Exit.FAILED,
         )
+
+    def _epoch_s(self) -> float | None:
+        try:
+            epoch = self._talk.epoch_ms()
+        except CommandError:
+            # It is only told, and bounds the wait.
+            return None
+        return None if epoch is None else epoch / 1_000
 
     def _delegate(
         self, home: Home, keystore: Keystore, operator: Registrant, agent: Registrant

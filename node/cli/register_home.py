@@ -281,6 +281,13 @@ def held(root: Path) -> Iterator[Home]:
     """
     try:
         make_private(root)
+    except FileExistsError as error:
+        raise NodeError(
+            "not registered",
+            why=f"{root} is a file, and keys lie in a directory",
+            fix="name another with --keys; it is made if it is not there",
+            code=NodeCode.NOT_WRITTEN,
+        ) from error
     except OSError as error:
         raise not_written(root, error) from error
     with ExitStack() as stack:

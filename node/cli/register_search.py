@@ -26,12 +26,12 @@ MOST_PROCESSES: Final = MOST_STRIDE
 _CELLS: Final = 12
 _NARROW: Final = 20
 """Columns below which a terminal is not told apart from one without a width."""
-_SELDOM_S: Final = 30.0
-"""Seconds between two lines where lines cannot be drawn over."""
+_SELDOM_MS: Final = 30_000
+"""Milliseconds between two lines where lines cannot be drawn over."""
 _ASK_S: Final = 20.0
 """Seconds between two questions which epoch it is."""
 _JUDGED_MS: Final = 3_000
-"""How long the speed is measured before a search is given up as too long."""
+"""How long the speed is measured before it is told, or a search given up as too long."""
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
@@ -182,7 +182,7 @@ class _Display:
     def __init__(self, output: Output) -> None:
         self._output = output
         self._drawn = 0
-        self._told_ms: int | None = None
+        self._due_ms: int | None = None
 
     def show(self, standing: Standing) -> None:
         if self._output.quiet:
@@ -196,7 +196,6 @@ class _Display:
             self._output.people.flush()
             self._drawn = len(text)
         elif standing.rest is not None and self._is_due(standing.spent_ms):
-            self._told_ms = standing.spent_ms
             self._output.say(text)
 
     def end(self) -> None:
@@ -205,7 +204,14 @@ class _Display:
             self._output.say()
 
     def _is_due(self, now: int) -> bool:
-        return self._told_ms is None or now - self._told_ms >= _SELDOM_S * 1_000
+        # The first line comes when the speed has been measured for a while: what processes that
+        # are just starting do would be extrapolated to twice the time and more.
+        if self._due_ms is None:
+            self._due_ms = now + _JUDGED_MS
+        if now < self._due_ms:
+            return False
+        self._due_ms = now + _SELDOM_MS
+        return True
 
 
 def line(standing: Standing) -> str:

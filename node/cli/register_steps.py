@@ -24,6 +24,8 @@ from node.cli.register_talk import Door, Receipt, Talk
 from node.keys import Keystore
 from node.minting import start
 
+WELL_KNOWN: Final = "/.well-known/folkmoot.json"
+"""Where a domain names its operators."""
 _ANEW: Final = 3
 """Searches that one command begins before it lets a person decide."""
 _STALE: Final = frozenset({Fault.PROOF_STALE, Fault.PROOF_WRONG_BEACON, Fault.PROOF_PARAMETERS})
@@ -71,11 +73,11 @@ class Registration:
             operator = self._operator(home, keystore, door.realm)
             newcomer = home.find(keystore, door.realm, wish.role, wish.name)
             if newcomer is None:
+                self._check_room(door, operator)
                 newcomer = home.make(
                     keystore, door.realm, wish.role, wish.name, at=self._clock.wall()
                 )
-                self._output.say(f"Made {wish.role.value} {newcomer.id.hex()}.")
-                self._output.say(f"Its keys lie in {clean(str(wish.root))}: keep a copy elsewhere.")
+                self._introduce(newcomer)
             known = self._talk.known(newcomer.id)
             if known is not None and known.is_admitted:
                 home.forget(newcomer.id)
@@ -107,6 +109,17 @@ class Registration:
 
     # Who ----------------------------------------------------------------------------------
 
+    def _introduce(self, newcomer: Registrant) -> None:
+        wish, name = self._wish, newcomer.id.hex()
+        self._output.say(f"Made {wish.role.value} {name}.")
+        self._output.say(f"Its keys lie in {clean(str(wish.root))}: keep a copy elsewhere.")
+        if wish.domain is not None:
+            # Nobody can serve the id before it is made, and the instance looks after the search.
+            self._output.say(
+                f"Serve it at https://{wish.domain}{WELL_KNOWN} before its proof is sent: "
+                f'{{"operators": ["{name}"]}}'
+            )
+
     def _door(self) -> Door:
         door = self._talk.door(self._wish.role)
         if self._wish.realm not in {None, door.realm}:
@@ -126,6 +139,9 @@ class Registration:
             return None
         there = [one for one in home.all(keystore, realm) if one.first.role is Role.OPERATOR]
         found = [one for one in there if wish.operator in {None, one.first.name}]
+        if len(found) > 1:
+            # One that was never admitted is no choice: its registration was refused, say.
+            found = [one for one in found if self._can_answer(one)] or found
         if len(found) != 1:
             called = "" if wish.operator is None else f" called {wish.operator!r}"
             raise CommandError(
@@ -157,6 +173,10 @@ class Registration:
                 leaves=Exit.REFUSED,
             )
         return found[0]
+
+    def _can_answer(self, operator: Registrant) -> bool:
+        known = self._talk.known(operator.id)
+        return known is not None and known.is_admitted and not known.is_revoked
 
     # The proof ----------------------------------------------------------------------------
 
@@ -203,6 +223,7 @@ class Registration:
         role, key = self._wish.role, newcomer.key
         blank = door.blank(role, key)
         if blank is None:
+            self._output.say("The instance asks for no proof of work.")
             return None
         kept = home.proof(newcomer.id)
         if kept is not None:
@@ -237,6 +258,7 @@ class Registration:
             why, code = "the instance registers nobody", NodeCode.REGISTRATION_CLOSED
         elif door.policy == "invited" and self._wish.invite is None:
             why, code = "the instance registers only who has an invite", NodeCode.INVITE_REFUSED
+            fix = "ask an agent there to invite you, and name its code with --invite"
         elif door.is_barred:
             why, code = "the instance may admit nobody in this epoch", Fault.INSTANCE_BARRED
             fix = "ask another instance, or this one after the next tick"

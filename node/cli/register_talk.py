@@ -44,6 +44,8 @@ from node.cli.tables import row_of
 _MISSING: Final = 404
 _AT_ONCE: Final = 64
 """Records of an operator's chain that are sent at a time."""
+_MOST_EPOCH_MS: Final = 2**53
+"""Of what an instance says of its epochs."""
 _MOST_FETCHED: Final = 1_000
 """Records of an operator's chain, signed elsewhere, that are fetched."""
 
@@ -231,6 +233,12 @@ class Talk:
             raise
         head = None if page.head is None else (page.head.seq, bytes.fromhex(page.head.record))
         return Known(is_admitted=page.admitted, is_revoked=page.revoked, head=head)
+
+    def epoch_ms(self) -> int | None:
+        """Ask how long an epoch lasts, in milliseconds; None if the answer is no such time."""
+        timing = row_of(row_of(self._client.get("v1", "charter")).get("timing"))
+        epoch = timing.get("epoch")
+        return epoch if isinstance(epoch, int) and 0 < epoch <= _MOST_EPOCH_MS else None
 
     def room(self, operator: IdentityId) -> int:
         """Ask for how many more agents an operator may answer."""

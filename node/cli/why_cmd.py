@@ -36,9 +36,22 @@ def _ask(client: Client, said: str) -> Json:
     try:
         return client.get("v1", "artifacts", said, "why")
     except AnswerError as error:
-        if error.code != NodeCode.NOT_FOUND or not _FULL.fullmatch(said):
+        if error.code != NodeCode.NOT_FOUND:
             raise
+        if not _FULL.fullmatch(said):
+            raise _short(error) from error
     return client.get("v1", "records", said, "why")
+
+
+def _short(error: AnswerError) -> AnswerError:
+    """Say of an id's beginning that it could only have meant an artifact."""
+    return AnswerError(
+        error.what,
+        why=f"{error.why}, and other records are found by their full id only",
+        fix="give all 64 digits, or `folkmoot artifact list` for what there is",
+        code=error.code,
+        status=error.status,
+    )
 
 
 def _tell_record(output: Output, page: Told) -> None:

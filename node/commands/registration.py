@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import trio
 
-from federation.admission import passes_gate
+from federation.admission import challenge, passes_gate, read_work
 from federation.core import (
     Code,
+    Digest,
     IdentityId,
     InstanceId,
     Millis,
@@ -23,7 +24,7 @@ from federation.core import (
     RecordId,
     RefusedError,
 )
-from federation.protocol import Fate, Keyring, World, custody, judge
+from federation.protocol import Fate, Keyring, World, admittance, custody, judge
 from federation.protocol.admissions import over_quota, proof_fault
 from federation.protocol.inputs import Arrived
 from federation.records import (
@@ -70,8 +71,9 @@ async def register(
     """Admit a newcomer, if everything about it is as it should be; durable when this returns.
 
     `charge` takes the price from the bucket of the operator that answers for it, and may raise.
-    `outside` is where domains are looked up; only tests pass another. Raises PeerError for bytes and signatures, RefusedError with the code of what is wrong with the
-    proof or the wish, RequestError REGISTRATION_CLOSED, INVITE_REFUSED, DOMAIN_NOT_PROVEN, BUSY,
+    `outside` is where domains are looked up; only tests pass another. Raises PeerError for bytes
+    and signatures, RefusedError with the code of what is wrong with the proof or the wish,
+    RequestError REGISTRATION_CLOSED, INVITE_REFUSED, DOMAIN_NOT_PROVEN, BUSY,
     SETTLING or BAD_FIELD, and NodeError STOPPING.
     """
     newcomer = read_newcomer(node.world, wish)
@@ -144,7 +146,12 @@ def _check(node: Node, newcomer: Newcomer) -> None:
     """Ask all that time may change: claims, signatures, quotas; raises RefusedError, PeerError."""
     _check_claims(node, newcomer)
     check_identities(node.world, newcomer)
-    by_instance, by_operator = waiting(node, newcomer.role, newcomer.operator)
+    if newcomer.work is not None and challenge(newcomer.work) in _used(node):
+        # Found out no sooner than the admission is signed, it would leave records of strangers here.
+        raise refused(Code.PROOF_REPLAYED)
+    by_instance, by_operator = admittance.room_taken(
+        node.world, role=newcomer.role, instance=node.instance, operator=newcomer.operator
+    )
     why = over_quota(
         node.world.state,
         role=newcomer.role,
@@ -184,7 +191,10 @@ async def _check_dearly(node: Node, newcomer: Newcomer, outside: Outside) -> Non
         if not await node.proofs.verify(newcomer.raw):
             raise refused(Code.PROOF_WORK)
     if newcomer.domain is not None:
-        await domains.check(newcomer.domain, newcomer.inception.id, outside=outside)
+        # By the key that the proof is bound to: any number of inceptions could be made for it.
+        await domains.check(
+            newcomer.domain, newcomer.inception.id, asker=newcomer.key, outside=outside
+        )
 
 
 async def _sign(node: Node, newcomer: Newcomer) -> Registered:
@@ -249,37 +259,36 @@ def _registered(node: Node, newcomer: Newcomer, record: Record) -> Registered:
     )
 
 
-def waiting(node: Node, role: Role, operator: OperatorId | None = None) -> tuple[int, int]:
-    """Count the admissions of a role by this instance that no cut contains yet.
-
-    Gives all of them, and those for which an operator answers.
-    """
-    world = node.world
-    here = world.positions[node.instance]
-    by_instance = by_operator = 0
-    for names in world.log.above(node.instance, here.seq, head=here.head):
-        for name in names:
-            record = world.log.get(name)
-            match record.body if record else None:
-                case AgentAdmit(operator=answers) if role is Role.AGENT:
-                    by_instance += 1
-                    by_operator += answers == operator
-                case OperatorAdmit() if role is Role.OPERATOR:
-                    by_instance += 1
-                case _:
-                    pass
-    return by_instance, by_operator
+def _used(node: Node) -> set[Digest]:
+    """Give the challenges of the proofs that serve admissions which wait for a cut."""
+    return {
+        challenge(read_work(body.proof))
+        for record in admittance.waiting(node.world, node.instance)
+        if isinstance(body := record.body, AgentAdmit | OperatorAdmit) and body.proof is not None
+    }
 
 
 def _own_admission(node: Node, newcomer: Newcomer) -> Record | None:
-    """Give the record by which this instance admits a newcomer, unless it counts for nothing."""
+    """Give the record by which this instance admits a newcomer, unless it counts for nothing.
+
+    Whom nobody knows is looked for among what waits only: that costs nothing, as most do.
+    """
     world, name = node.world, newcomer.inception.id
-    kind = Kind.AGENT_ADMIT if newcomer.role is Role.AGENT else Kind.OPERATOR_ADMIT
-    for record in world.log.by_kind(kind):
-        body = record.body
-        named = (isinstance(body, AgentAdmit) and body.agent == name) or (
-            isinstance(body, OperatorAdmit) and body.operator == name
-        )
-        if named and record.author == node.instance and judge(world, record).fate is not Fate.VOID:
+    if name in world.state.agents or name in world.state.operators:
+        kind = Kind.OPERATOR_ADMIT if newcomer.role is Role.OPERATOR else Kind.AGENT_ADMIT
+        signed = iter(world.log.by_kind(kind))
+    else:
+        signed = admittance.waiting(world, node.instance)
+    for record in signed:
+        match record.body:
+            case AgentAdmit(agent=admitted) | OperatorAdmit(operator=admitted):
+                pass
+            case _:
+                continue
+        if (
+            admitted == name
+            and record.author == node.instance
+            and judge(world, record).fate is not Fate.VOID
+        ):
             return record
     return None

@@ -56,8 +56,8 @@ def obtain(
         raise KeystoreError(
             "no passphrase",
             why="there is no terminal to ask at, and no file or descriptor was named",
-            fix=f"name a passphrase file or a descriptor, or pass the systemd credential "
-            f"{CREDENTIAL}",
+            fix="name a file with --passphrase-file or a descriptor with --passphrase-fd, or pass "
+            f"the systemd credential {CREDENTIAL}",
             code=NodeCode.NO_PASSPHRASE,
         )
     return from_prompt(ask, twice=creating)

@@ -33,7 +33,7 @@ _BLOCK_S: Final = 0.1
 _FIRST_TRIES: Final = 1
 """Of a process whose speed is not known yet; a hash may take half a second."""
 _MOST_TRIES: Final = 1_000_000
-_REMEMBERED_S: Final = 5.0
+_REMEMBERED_S: Final = 15.0
 """Seconds after which a block weighs a third in the speed of its process: numbers that jump with
 every block tell nobody anything."""
 _NOT_MINE: Final = bytes(8)

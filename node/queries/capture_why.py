@@ -36,11 +36,17 @@ class Column(StrEnum):
     """A number of a row."""
 
     IDENTITIES = "identities"
+    """Agents of the attacker."""
     OPERATORS = "operators"
+    """Operators that answer for them."""
     INSTANCES = "instances"
+    """Instances that admit them."""
     FOOLED = "fooled"
+    """Vouches that honest agents are fooled into."""
     DAYS = "days"
+    """Until all are in."""
     CORE_HOURS = "core_hours"
+    """Work of the proofs."""
 
 
 class CaptureWhy(msgspec.Struct, frozen=True, kw_only=True):

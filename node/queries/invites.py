@@ -20,12 +20,15 @@ class InviteState(StrEnum):
     """Whether a code opens something."""
 
     OPEN = "open"
+    """Whoever brings it is let in."""
     HELD_UP = "held_up"
     """It would be open, but its inviter cannot vouch."""
     USED = "used"
+    """All its places are taken."""
     OVER = "over"
     """Its time has passed."""
     REVOKED = "revoked"
+    """It was taken back."""
 
 
 class Stage(StrEnum):
@@ -34,12 +37,17 @@ class Stage(StrEnum):
     NOTED = "noted"
     """Its place is held, and no admission is signed."""
     ADMISSION_WAITS = "admission_waits"
+    """Its admission is signed, and no cut contains it."""
     NOT_ADMITTED = "not_admitted"
+    """Its admission does not count."""
     VOUCH_WAITS = "vouch_waits"
+    """It is admitted, and its inviter's vouch is still to come."""
     VOUCHED = "vouched"
+    """Its inviter has vouched for it."""
     TAKEN_BACK = "taken_back"
     """The inviter itself has said that it does not vouch."""
     GIVEN_UP = "given_up"
+    """The vouch could not be given; the reason is told beside it."""
 
 
 class InvitedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +107,7 @@ class Seen:
     """An invite as the node sees it now."""
 
     invite: Invite
+    """As it is stored."""
     is_over: bool
     """Its time has passed."""
     fault: str | None
@@ -148,7 +157,7 @@ def _state(seen: Seen) -> tuple[InviteState, str]:
     if seen.invite.revoked is not None:
         return InviteState.REVOKED, "it was taken back"
     if len(seen.came_by) >= seen.invite.uses:
-        return InviteState.USED, f"it was used {seen.invite.uses} times, as often as it may"
+        return InviteState.USED, "it was used as often as it may"
     if seen.is_over:
         return InviteState.OVER, "its time is over"
     if seen.fault is not None:

@@ -347,7 +347,7 @@ def _says(
     yield (
         f"It answers for {quota.used} of at most {quota.most} agents: {quota.base} for every "
         f"operator, and {quota.growth} for each of its {quota.established} of tier 1 or more. "
-        "Who is revoked makes room."
+        "Who is revoked for good, by its recovery key, makes room."
     )
     yield weight_in_words(page.weight, rule=page.operator_cap, group="operator")
     if bad:

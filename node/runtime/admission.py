@@ -18,13 +18,13 @@ from federation.core import AgentId, Code, OperatorId, PublicKey, RefusedError
 from federation.crypto import public_key
 from federation.protocol import Keys, custody, incept
 from federation.protocol.admissions import over_quota, proof_fault
+from federation.protocol.admittance import room_taken
 from federation.protocol.inputs import Arrived
 from federation.records import AgentAdmit, Custody, Delegate, Role
 from node.base.errors import NodeCode, RequestError
 from node.keys import Identity
 
 if TYPE_CHECKING:
-    from federation.protocol import World
     from node.runtime.node import Node
 
 SEARCHES: Final = 3
@@ -106,7 +106,9 @@ def _check_room(node: "Node", operator: OperatorId) -> None:
             "this instance has signed for a proof of no work in this epoch",
             "find out who made it do so, and admit agents after the next tick",
         )
-    by_instance, by_operator = waiting(node.world, operator)
+    by_instance, by_operator = room_taken(
+        node.world, role=Role.AGENT, instance=node.instance, operator=operator
+    )
     why = over_quota(
         state,
         role=Role.AGENT,
@@ -117,20 +119,6 @@ def _check_room(node: "Node", operator: OperatorId) -> None:
     )
     if why:
         raise _refused(Code.OVER_QUOTA, why, "admit it when there is room again")
-
-
-def waiting(world: "World", operator: OperatorId) -> tuple[int, int]:
-    """Count the agents that this instance has admitted since the last cut: all, and an operator's."""
-    assert world.me is not None, "a node is an instance"  # noqa: S101 # our own invariant
-    author = world.me.instance
-    here = world.positions[author]
-    bodies = [
-        record.body
-        for names in world.log.above(author, here.seq, head=here.head)
-        for one in names
-        if (record := world.log.get(one)) is not None and isinstance(record.body, AgentAdmit)
-    ]
-    return len(bodies), sum(body.operator == operator for body in bodies)
 
 
 async def _proof(node: "Node", key: PublicKey) -> bytes | None:

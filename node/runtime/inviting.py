@@ -234,7 +234,7 @@ class Inviting:
         if not holds and self.is_over(invite):
             raise _refused("the invite's time is over")
         if not holds and self.book.used(invite.id) >= invite.uses:
-            raise _refused(f"it was used {invite.uses} times, as often as it may")
+            raise _refused("it was used as often as it may")
         fault = self.fault(invite.inviter)
         if fault is not None:
             raise _refused(fault[1])

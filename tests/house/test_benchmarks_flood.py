@@ -79,10 +79,17 @@ def test_answers_are_counted_by_status_and_code() -> None:
 
 
 def test_the_goals_are_missed_by_who_fails_is_slow_or_costs_much() -> None:
-    fine = {"flood": "gate", "core_share": 0.1, "honest": {"failed": [], "p95_s": 0.3}}
+    fine = {"flood": "gate", "flood_share": 0.1, "honest": {"failed": [], "p95_s": 0.3}}
 
     assert flood.is_fine(fine)
-    assert not flood.is_fine({**fine, "core_share": 0.6})
-    assert flood.is_fine({**fine, "core_share": 0.6, "flood": "junk"})
+    assert not flood.is_fine({**fine, "flood_share": 0.31})
     assert not flood.is_fine({**fine, "honest": {"failed": ["no"], "p95_s": 0.3}})
     assert not flood.is_fine({**fine, "honest": {"failed": [], "p95_s": 2.1}})
+
+
+def test_a_flood_costs_what_its_honest_newcomers_do_not() -> None:
+    alone = {"core_share": 0.2, "seconds": 10.0, "honest": {"registered": 100}}
+    flooded = {"core_share": 0.5, "seconds": 20.0, "honest": {"registered": 100}}
+
+    assert flood.flood_share(alone, alone) == 0
+    assert flood.flood_share(flooded, alone) == 0.4

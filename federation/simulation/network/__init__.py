@@ -11,6 +11,7 @@
 `agents`       agents that argue, vote and reveal
 `community`    a small realm with all its keys
 `newcomers`    a crowd that is admitted and votes with one voice
+`crowded`      a small honest realm beside such a crowd
 `network`      all of it together, one seed
 `monitors`     what must hold after every step
 `adversaries`  members that lie, a class for each kind of lie

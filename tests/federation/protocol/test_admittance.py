@@ -184,6 +184,48 @@ def test_the_door_counts_what_the_instance_has_signed_and_no_cut_contains() -> N
     assert tried(town, mine) is None
 
 
+def test_the_door_counts_what_a_cut_contains_and_what_it_rests_on_not_yet() -> None:
+    town = costly(instance_least=1)
+    first, second = (town.stranger(Role.AGENT, number) for number in (1, 2))
+    twin = Chain(person(Role.AGENT, 1, realm=town.founding.realm, name="twin"))
+    answers = town.stranger(Role.OPERATOR)
+    word = answers.say(Delegate(agent=first.id, scope=()))
+    raw = proof(town, first)
+    town.arrive(town.world(), *first.records)
+    said = town.say(
+        0,
+        AgentAdmit(
+            agent=first.id,
+            operator=answers.id,
+            delegate=word.id,
+            custody=Custody.SELF,
+            proof=raw,
+        ),
+    )
+    soon(town)
+    assert set(town.world().state.joining.waiting) == {said.id}
+
+    refusal = door(town, second, proof(town, second))
+    assert refusal is not None
+    assert refusal[0] is Code.OVER_QUOTA
+    assert refusal[1].startswith("its instance admits 1 agents in this epoch")
+    assert door(town, twin, raw) == (Code.PROOF_REPLAYED, REASONS[Code.PROOF_REPLAYED])
+
+
+def test_the_door_of_a_realm_without_proofs_counts_what_waits_for_what_it_rests_on() -> None:
+    free = {"agent_bits": 0, "operator_bits": 0, "gate_bits": 0}
+    town = costly(instance_least=1, **free)
+    first, second = (town.stranger(Role.AGENT, number) for number in (1, 2))
+    body = replace(body_for(town, first, None), delegate=named("nothing yet"))
+    town.say(0, body)
+    soon(town)
+    assert len(town.world().state.joining.waiting) == 1
+
+    refusal = door(town, second, None)
+    assert refusal is not None
+    assert refusal[0] is Code.OVER_QUOTA
+
+
 def test_what_waits_in_vain_uses_up_nothing() -> None:
     town = costly(instance_least=1)
     town.admit(town.stranger(Role.AGENT, 1), proof=None)

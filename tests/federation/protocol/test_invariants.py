@@ -10,8 +10,10 @@ import pytest
 
 from federation.artifacts import State
 from federation.certificates import CutSlot, Phase, RoundSlot, VoidValue, slot_key
+from federation.core import Code, RecordId
 from federation.crypto import Choice
 from federation.protocol import World
+from federation.protocol.admissions import LONGEST_WAIT
 from federation.protocol.invariants import broken, disagreements
 from federation.protocol.rounds import Round
 from federation.records import Reveal, Role
@@ -50,6 +52,7 @@ def spoilt(spoil: Callable[[World], None]) -> list[str]:
     world.state.artifacts = dict(original.state.artifacts)
     world.state.agents = dict(original.state.agents)
     world.state.joining = original.state.joining.copy()
+    world.state.refused = dict(original.state.refused)
     assert broken(world) == []
     spoil(world)
     return broken(world)
@@ -218,6 +221,42 @@ def too_hard(world: World) -> None:
     world.state.joining.bits = world.charter.admission.most_bits + 1
 
 
+def wait(world: World, *, since: int = 0, count: int = 1) -> list[RecordId]:
+    """Let what the first instance has signed wait as an admission would."""
+    instance = next(iter(world.state.instances))
+    here = world.positions[instance]
+    signed = world.log.path(here.head, -1)[:count]
+    assert len(signed) == count
+    for record in signed:
+        world.state.joining.waiting[record.id] = (instance, since)
+    return [record.id for record in signed]
+
+
+def many_wait(world: World) -> None:
+    world.state.joining.rules = rules(
+        agent_bits=0, operator_bits=0, gate_bits=0, instance_least=1, instance_share=0
+    )
+    wait(world, since=world.state.tick, count=2)
+
+
+def uncontained_waits(world: World) -> None:
+    instance = next(iter(world.state.instances))
+    world.state.joining.waiting[named("nothing")] = (instance, world.state.tick)
+
+
+def refused_waits(world: World) -> None:
+    (name,) = wait(world, since=world.state.tick)
+    world.state.refused[name] = Code.NOT_ADMITTED
+
+
+def long_waits(world: World) -> None:
+    wait(world, since=world.state.tick - LONGEST_WAIT - 2)
+
+
+def waits_for_tomorrow(world: World) -> None:
+    wait(world, since=world.state.tick + 1)
+
+
 def wrong_digest(world: World) -> None:
     world.digest = named("another world")
 
@@ -246,6 +285,11 @@ def wrong_digest(world: World) -> None:
         (proof_of_tomorrow, "a proof of an old epoch"),
         (too_easy, "the puzzle has 1 bits"),
         (too_hard, "the puzzle has 1 bits"),
+        (many_wait, "2 admissions of "),
+        (uncontained_waits, "waits, and no cut contains it"),
+        (refused_waits, "waits and is refused"),
+        (long_waits, "waits for too long"),
+        (waits_for_tomorrow, "waits for too long, or for another epoch"),
         (without_cut, "has no certificate, or two"),
         (strange_position, "is no stored record"),
         (wrong_seq, "is no stored record"),

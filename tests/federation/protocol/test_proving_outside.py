@@ -122,6 +122,40 @@ def test_eight_are_asked_about_at_a_time() -> None:
     assert [refused(world, record) for record in records] == [None] * 19
 
 
+def test_as_many_more_are_asked_about_as_were_found_good() -> None:
+    town = outside(instance_least=70, operator_agents=90)
+    records, raws = crowd(town, 40, 30, first_bad=16)
+    world = town.world()
+    seen = []
+    question: fx.Prove | None = waiting(town)
+    while question is not None:
+        seen.append(list(question.proofs))
+        answer(town, question)
+        question = world.asked_work
+
+    # Sixteen good ones buy a liar sixteen hashes of everybody else, and no more.
+    assert seen == [raws[:8], raws[8:16], raws[16:32]]
+    came_to = [refused(world, record) for record in records]
+    assert came_to[:16] == [None] * 16
+    assert came_to[16] is Code.PROOF_WORK
+    assert set(came_to[17:]) == {Code.INSTANCE_BARRED}
+
+
+def test_a_large_crowd_is_asked_about_in_few_rounds() -> None:
+    town = outside(instance_least=200, operator_agents=300)
+    records, _ = crowd(town, 130)
+    world = town.world()
+    seen = []
+    question: fx.Prove | None = waiting(town)
+    while question is not None:
+        seen.append(len(question.proofs))
+        answer(town, question)
+        question = world.asked_work
+
+    assert seen == [8, 8, 16, 32, 64, 2]
+    assert not any(refused(world, record) for record in records)
+
+
 def test_a_liar_costs_eight_hashes_however_many_it_admits() -> None:
     town = outside(instance_least=40, operator_agents=60)
     records, raws = crowd(town, 0, 30)

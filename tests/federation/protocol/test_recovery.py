@@ -9,7 +9,16 @@ from federation.protocol import World
 from federation.protocol.custody import Keyring, author
 from federation.protocol.fold import RECOVERY_TICKS
 from federation.protocol.judge import Fate, judge
-from federation.records import AgentDeclare, Kind, Revoke, RevokeBy, Role
+from federation.records import (
+    AgentAdmit,
+    AgentDeclare,
+    Custody,
+    Delegate,
+    Kind,
+    Revoke,
+    RevokeBy,
+    Role,
+)
 from tests.builders import Chain
 from tests.federation.protocol.acts import claim, is_forked, next_cut, next_tick, refused
 from tests.federation.protocol.town import Town
@@ -146,3 +155,35 @@ def test_the_local_door_signs_nothing_for_a_revoked_agent() -> None:
         author(world, keyring, word, now=town.now)
 
     assert error.value.code is Code.BAD_CHAIN
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_nobody_joins_by_the_word_of_a_thief_once_the_operator_has_recovered(early: bool) -> None:
+    town = Town.of(1, 5)
+    world = town.world()
+    before, theirs, ours = (town.stranger(Role.AGENT, number) for number in (1, 2, 3))
+    town.admit(before)
+    next_cut(town)
+    owner = town.pen(Role.OPERATOR, 0)
+    honest = owner.head.seq
+    stolen = answering(owner, theirs)
+    if early:
+        # A cut contains the thief's word, but not yet whom it names.
+        town.arrive(world, *owner.records)
+        next_cut(town)
+    owner.recover(disown_after=honest)
+    fresh = answering(owner, ours)
+    town.arrive(world, *owner.records, *theirs.records, *ours.records)
+    said = [town.say(0, body) for body in (stolen, fresh)]
+    next_cut(town)
+
+    assert [refused(world, one) for one in said] == [Code.NOT_PROVEN, None]
+    assert theirs.id not in world.state.agents
+    # Whom a cut has admitted before stays.
+    assert {before.id, ours.id} <= world.state.agents.keys()
+
+
+def answering(operator: Chain, agent: Chain) -> AgentAdmit:
+    """Let an operator answer for an agent; give the admission that rests on its word."""
+    word = operator.say(Delegate(agent=agent.id, scope=()))
+    return AgentAdmit(agent=agent.id, operator=operator.id, delegate=word.id, custody=Custody.SELF)

@@ -1,14 +1,17 @@
 """Which admissions of a cut count: each refusal with its code, in the order of what it costs."""
 
+from dataclasses import replace as alter
+
 import pytest
 from msgspec.structs import replace
 
 from federation.admission import MOST_BYTES, challenge, terms_of, work_bytes
 from federation.core import Code
+from federation.identity import KeyState
 from federation.protocol import World
 from federation.protocol.invariants import broken
-from federation.protocol.vetting import MOST_ASKED
-from federation.records import Record, Role
+from federation.protocol.vetting import MOST_ASKED, Vetting
+from federation.records import Record, RevokeBy, Role
 from tests.builders import Chain, named, person
 from tests.federation.protocol.acts import next_tick, refused
 from tests.federation.protocol.joiners import (
@@ -284,17 +287,33 @@ def test_an_operator_answers_for_no_more_than_it_may_whoever_admits_them() -> No
     assert not broken(town.world())
 
 
-def test_a_revoked_agent_makes_room_and_takes_the_growth_that_it_brought() -> None:
+def test_who_is_revoked_for_good_makes_room_and_takes_the_growth_that_it_brought() -> None:
     town = costly(1, 2, operator_agents=4, operator_growth=0)
     filled, over = crowd(town, 2), crowd(town, 1, first=3)
     soon(town)
     assert codes(town.world(), filled + over) == [None, None, Code.OVER_QUOTA]
-    town.arrive(town.world(), town.pen(Role.AGENT, 1).revoke())
+    town.arrive(town.world(), town.pen(Role.AGENT, 1).revoke(RevokeBy.RECOVERY))
     late = town.stranger(Role.AGENT, 60)
     record = town.admit(late, proof=proof(town, late))
     soon(town)
 
     assert refused(town.world(), record) is None
+
+
+def test_who_may_come_back_makes_no_room() -> None:
+    town = costly(1, 3, operator_agents=3, operator_growth=1)
+    pens = [town.pen(Role.AGENT, index) for index in (1, 2)]
+    for pen in pens:
+        town.arrive(town.world(), pen.revoke(RevokeBy.CURRENT))
+    # Three founders fill what one that is established leaves room for, but for one place.
+    records = crowd(town, 3)
+    soon(town)
+    for pen in pens:
+        town.arrive(town.world(), pen.recover())
+    soon(town)
+
+    assert codes(town.world(), records) == [None, Code.OVER_QUOTA, Code.OVER_QUOTA]
+    assert len(town.world().state.agents) == 4
 
 
 def test_founders_use_up_no_quota_of_an_instance() -> None:
@@ -329,6 +348,41 @@ def test_who_may_not_be_admitted_anyway_bars_nobody_and_spends_nothing() -> None
 
     assert refused(town.world(), record) is Code.NOT_ADMITTED
     assert not town.world().state.joining.false
+
+
+@pytest.mark.parametrize("how", ["disowned", "revoked"])
+def test_what_a_thief_signed_as_the_instance_neither_counts_nor_bars_it(how: str) -> None:
+    town = costly()
+    world = town.world()
+    pens = [town.stranger(Role.AGENT, number) for number in (1, 2)]
+    false = work_bytes(worthless(minted(world, pens[0], here(town))))
+    stolen = [town.admit(pens[0], proof=false), town.admit(pens[1], proof=proof(town, pens[1]))]
+    operator = town.stranger(Role.OPERATOR)
+    stolen.insert(0, admit_operator(town, operator, proof(town, operator)))
+
+    def keys(name: bytes) -> KeyState | None:
+        ((_, head),) = world.log.heads_of(name)
+        entry = world.log.entry(head)
+        assert entry is not None
+        if name != here(town):
+            return entry.keys
+        if how == "revoked":
+            return alter(entry.keys, revoked_by=RevokeBy.CURRENT)
+        places = [record.seq for record in stolen]
+        return alter(entry.keys, disowned=((min(places) - 1, max(places) + 1),))
+
+    vetting = Vetting(
+        state=world.state,
+        cut=1,
+        joining=world.state.joining.copy(),
+        keys=keys,
+        delegations={},
+        prove=lambda _: False,
+    )
+
+    assert [code for _, code in vetting.run(stolen)] == [Code.REVOKED] * 3
+    assert not vetting.joining.false
+    assert not vetting.lacking
 
 
 def test_a_second_admission_is_a_duplicate_whatever_its_proof() -> None:

@@ -129,6 +129,40 @@ def test_an_outcome_split_over_operators_is_one_interaction() -> None:
     assert _ledger([*split, also_voted]).standing(ANN, 1).interactions == 2
 
 
+LIABLE = EvidenceKind.LIABILITY
+
+
+def test_its_own_reputation_leaves_out_what_an_agent_answers_for() -> None:
+    own = [says(2, MILLION), says(3, 0, 2 * MILLION, cause=1, source=2)]
+    answered = [says(3, 0, 9 * MILLION, cause=2, source=3, kind=LIABLE)]
+    ledger, alone = _ledger([*own, *answered]), _ledger(own)
+
+    for tick in (1, 2, 3, 90):
+        assert ledger.own_r(ANN, tick) == alone.own_r(ANN, tick) == alone.standing(ANN, tick).r
+    assert ledger.standing(ANN, 3).r < alone.standing(ANN, 3).r
+    assert ledger.own_r(BEN, 3) == 500_000
+
+
+def test_its_own_negatives_are_discounted_and_do_not_fade_and_leave_out_liability() -> None:
+    ledger = _ledger(
+        [
+            says(1, negative=7),
+            says(2, negative=20, cause=1, source=2),
+            says(2, negative=30, cause=2, source=3),
+            says(3, negative=500, source=4, kind=LIABLE),
+            says(3, positive=MILLION, cause=3, source=5),
+            says(4, negative=100, source=6, kind=EvidenceKind.UNREVEALED),
+            says(4, negative=60, cause=4, source=6),
+        ]
+    )
+
+    # The second of a source counts 5/6.
+    assert ledger.own_negative(ANN, after=1) == 50 + 100 + 60 * 5 // 6
+    assert ledger.own_negative(ANN, after=0) == 57 + 100 + 60 * 5 // 6
+    assert ledger.own_negative(ANN, after=4) == 0
+    assert ledger.own_negative(BEN, after=0) == 0
+
+
 def test_the_world_digest_sees_the_newest_tick() -> None:
     ledger = _ledger([says(4, MILLION), says(2, 0, MILLION, cause=1)])
 
@@ -189,6 +223,10 @@ def test_the_fold_is_the_rule_in_any_order_of_arrival_and_asking(
         assert [ledger.standing(subject, t) for t in range(14)] == [
             once.standing(subject, t) for t in range(14)
         ]
+        own = [ledger.own_r(subject, t) for t in range(14)]
+        assert own == [once.own_r(subject, t) for t in range(14)]
+        assert all(r >= ledger.standing(subject, t).r for t, r in enumerate(own))
+        assert ledger.own_negative(subject, after=5) == once.own_negative(subject, after=5)
 
 
 @given(rows=st.lists(ROWS, max_size=14))

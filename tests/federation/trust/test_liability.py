@@ -7,8 +7,7 @@ from msgspec.structs import replace as changed
 
 from federation.charter import preset
 from federation.core import MILLION
-from federation.trust import Evidence, EvidenceKind, Liability, liability_evidence, own_negative
-from tests.federation.trust.evidence_rows import says
+from federation.trust import Evidence, EvidenceKind, Liability, liability_evidence
 
 TABLE = preset("community").trust.evidence
 OPERATOR = b"O" * 32
@@ -118,26 +117,3 @@ def test_who_vouched_bears_no_more_than_its_share_and_the_second_hop_half_of_it(
     assert all(2 * amount * MILLION <= share * negative for amount in hops)
     ways = 2 * len(direct) + len(hops)
     assert 2 * sum(paid.values()) * MILLION <= share * negative * ways
-
-
-def test_own_negatives_are_those_of_the_window_as_they_are_priced() -> None:
-    rows = [
-        says(1, negative=7),
-        says(2, negative=20, cause=1),
-        says(2, negative=30, cause=2),
-        says(3, negative=500, kind=EvidenceKind.LIABILITY),
-        says(3, positive=MILLION, cause=3),
-        says(4, negative=100, kind=EvidenceKind.UNREVEALED),
-    ]
-
-    assert own_negative(rows, after=1) == 150
-    assert own_negative(rows, after=0) == 157
-    assert own_negative(rows, after=4) == 0
-    assert own_negative([], after=0) == 0
-
-
-def test_nothing_of_what_an_agent_answers_for_is_passed_on() -> None:
-    first = liability_evidence(_liability((1, 0)), TABLE)
-
-    assert first
-    assert own_negative(first, after=0) == 0

@@ -103,3 +103,11 @@ def test_a_ban_never_outlasts_the_longest_and_their_number_is_bounded(
 
         assert now + 10 * SECOND <= until <= now + 50 * SECOND
         assert len(bans) <= 3
+
+
+def test_the_first_ban_may_be_shorter_and_still_doubles() -> None:
+    bans = Bans(LIMITS)
+    until = bans.ban("192.0.2.1", 0, seconds=2)
+
+    assert until == 2 * SECOND
+    assert bans.ban("192.0.2.1", until, seconds=2) == until + 4 * SECOND

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from federation.admission import Work
-from federation.records import Role
+from federation.records import Kind, Role
 from node.access.tokens import act
 from node.api.limits import Limits, Rate
 from tests.node.api.living import until
@@ -26,19 +26,13 @@ async def say(here: Town, address: str, body: dict[str, object] | None = None) -
 
     Gives what came back with the status and the head; an empty answer if the line was cut.
     """
-    raw = b"" if body is None else json.dumps(body).encode()
-    head = b"GET /health" if body is None else b"POST /v1/registration"
-    told = [b"host: localhost"]
-    if body is not None:
-        told += [b"content-type: application/json", b"content-length: %d" % len(raw)]
+    asked = request_of(body) if body else b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"
     came = b""
     try:
         line = await trio.open_tcp_stream("127.0.0.1", here.it.port, local_address=address)
         async with line:
             with contextlib.suppress(trio.BrokenResourceError):
-                await line.send_all(
-                    head + b" HTTP/1.1\r\n" + b"\r\n".join(told) + b"\r\n\r\n" + raw
-                )
+                await line.send_all(asked)
             while not _is_whole(came) and (part := await line.receive_some()):
                 came += part
     except (OSError, trio.BrokenResourceError):
@@ -47,6 +41,18 @@ async def say(here: Town, address: str, body: dict[str, object] | None = None) -
     if not rest:
         return {}
     return {"status": int(first.split()[1]), "head": first.decode(), **json.loads(rest)}
+
+
+def request_of(body: dict[str, object]) -> bytes:
+    """Write a registration as it travels."""
+    raw = json.dumps(body).encode()
+    told = (
+        b"POST /v1/registration HTTP/1.1",
+        b"host: localhost",
+        b"content-type: application/json",
+        b"content-length: %d" % len(raw),
+    )
+    return b"\r\n".join((*told, b"", raw))
 
 
 def _is_whole(came: bytes) -> bool:
@@ -88,6 +94,53 @@ async def test_a_false_proof_has_its_address_banned_and_nobody_else(
     assert (later["status"], later["code"]) == (403, "BANNED")
     assert int(str(later["retry_at"])) > here.it.node.clock.wall() + 500_000
     assert honest.status_code == 201
+
+
+@pytest.mark.trio
+async def test_what_stands_behind_a_false_proof_on_the_same_line_is_not_heard(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path, limits=STRICT) as here:
+        agent, word = here.agent()
+        good = await here.work(agent)
+        asked = [request_of(body_of(agent, one, word)) for one in (without_gate(good), good)]
+        before = len(here.it.node.world.log)
+        line = await trio.open_tcp_stream("127.0.0.1", here.it.port, local_address="127.0.0.2")
+        async with line:
+            await line.send_all(b"".join(asked))
+            came = b""
+            with contextlib.suppress(trio.BrokenResourceError):
+                while part := await line.receive_some():
+                    came += part
+
+        assert len(here.it.node.world.log) == before
+    assert came.count(b"HTTP/1.1 ") == 1
+    assert b"PROOF_GATE" in came
+
+
+@pytest.mark.trio
+async def test_who_hangs_up_again_and_again_from_many_addresses_is_admitted_once(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path, limits=STRICT) as here:
+        agent, word = here.agent()
+        asked = request_of(body_of(agent, await here.work(agent), word))
+        for number in range(2, 22):
+            line = await trio.open_tcp_stream(
+                "127.0.0.1", here.it.port, local_address=f"127.0.0.{number}"
+            )
+            await line.send_all(asked)
+            await line.aclose()
+        log = here.it.node.world.log
+        await until(
+            lambda: any(one.body.agent == agent.id for one in log.by_kind(Kind.AGENT_ADMIT))
+        )
+        last = await say(here, "127.0.0.30", body_of(agent, None, word))
+        named = [one.body.agent for one in log.by_kind(Kind.AGENT_ADMIT)]
+
+        assert not log.forks()
+    assert named.count(agent.id) == 1
+    assert last["status"] == 201
 
 
 @pytest.mark.trio
@@ -246,3 +299,21 @@ async def test_an_honest_registration_finishes_under_a_flood_of_false_ones(
 
     assert first.status_code == second.status_code == 201
     assert tried > 100
+
+
+@pytest.mark.trio
+async def test_who_goes_on_when_told_to_wait_is_not_heard_for_a_while(tmp_path: Path) -> None:
+    slow = Rate(per_second=1, burst=2)
+    limits = replace(STRICT, by_address=slow, deaf=Rate(per_second=1, burst=3), deaf_s=600.0)
+    codes: list[object] = []
+    async with town(tmp_path, limits=limits) as here:
+        while codes[-1:] != ["BANNED"]:
+            told = await say(here, "127.0.0.2")
+            codes.append(told.get("code", told["status"]))
+        again = await say(here, "127.0.0.2")
+        other = await say(here, "127.0.0.3")
+
+    assert codes[:2] == [200, 200]
+    assert codes.count("TOO_MANY_REQUESTS") >= 3
+    assert again["code"] == "BANNED"
+    assert other["status"] == 200

@@ -123,7 +123,10 @@ async def test_a_proof_serves_one_identity_only_while_it_waits_and_after_its_cut
         twins = [newcomer(here.realm, Role.OPERATOR, name, keys=keys) for name in ("a", "ab")]
         work = await here.work(twins[0])
         first = await here.post(twins[0], work)
+        before = stored(here)
         waiting = await here.post(twins[1], work)
+        # Else one proof would bring any number of strangers in, past the bound on them.
+        assert stored(here) == before
         await until(lambda: twins[0].id in here.it.node.world.state.operators)
         after = await here.post(twins[1], work)
 

@@ -212,3 +212,28 @@ def test_words_of_a_strange_node_move_no_cursor(capsys: pytest.CaptureFixture[st
 
     assert session.code == 0
     assert "\x1b" not in session.people + session.data
+
+
+def test_numbers_that_are_tiny_are_no_powers_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
+    session = run("charter cost --preset test", capsys)
+
+    assert "below 0.001" in session.data
+    assert "e-" not in session.data
+    assert ": 1 operator with weight, 1 instance, " in session.people
+
+
+def test_the_genesis_of_a_realm_is_priced_and_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = run(f"init --data {tmp_path / 'moot'} --preset solo --make-passphrase", capsys)
+    assert made.code == 0, made.people
+    file = tmp_path / "moot" / "genesis.msgpack"
+    priced = run(f"charter cost {file} --first-day", capsys)
+    checked = run(f"charter check {file}", capsys)
+    file.write_bytes(file.read_bytes()[:-1])
+    damaged = run(f"charter cost {file}", capsys)
+
+    assert "Preset solo, on its first day: 1 operator with weight" in priced.people
+    assert checked.code == 0
+    assert "1 operators, 1 instances, 5 founders" in checked.people
+    assert damaged.three[2].endswith("[GENESIS_DAMAGED]")

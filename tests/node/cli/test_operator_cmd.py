@@ -93,6 +93,22 @@ def test_why_tells_of_any_record_by_its_full_id(capsys: pytest.CaptureFixture[st
     assert "counts." in session.data
     for said in (name[:10], "00" * 32):
         assert "[NOT_FOUND]" in run(f"why {said}", capsys).three[2]
+    assert "by their full id only" in run(f"why {name[:10]}", capsys).three[1]
+
+
+def test_an_instance_tells_of_its_own_door(capsys: pytest.CaptureFixture[str]) -> None:
+    me = told("status", capsys)["realm"]["me"]  # type: ignore[index]
+    by_name = told(f"peer why '{me['name']}'", capsys)
+    session = run(f"peer why {me['id'][:8]}", capsys)
+
+    assert told(f"peer why {me['id']}", capsys) == by_name
+    assert (by_name["instance"], by_name["score"], by_name["why"]) == (me["id"], 0, [])
+    assert by_name["admissions"] is not None
+    assert session.code == Exit.OK
+    assert "is this instance itself" in session.data
+    assert "As a door for newcomers" in session.people
+    # It is no peer for all that.
+    assert "[NOT_FOUND]" in run(f"peer ban {me['id']}", capsys).three[2]
 
 
 def test_the_peer_of_nobody_is_still_not_found(capsys: pytest.CaptureFixture[str]) -> None:

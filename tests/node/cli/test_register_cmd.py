@@ -95,10 +95,13 @@ def test_where_no_proof_is_asked_for_none_is_searched_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with town(tmp_path, asks=False) as running:
-        told = Keeper(tmp_path, running.it.url, capsys).told("operator register ada")
+        keeper = Keeper(tmp_path, running.it.url, capsys)
+        told = keeper.told("operator register ada")
+        people = keeper.run("operator register bob").people
 
     assert told["admitted"]
     assert told["tries"] == 0
+    assert "asks for no proof of work" in people
 
 
 @pytest.mark.parametrize(
@@ -115,6 +118,8 @@ def test_who_would_be_refused_searches_for_nothing(
     assert session.code == Exit.REFUSED
     assert session.three[2].endswith(f"[{code}]")
     assert not keeper.files("search")
+    # Nor is anybody made who would be in the way later.
+    assert not keeper.files("chain")
 
 
 def test_an_invite_opens_the_door_of_an_instance_that_asks_for_one(
@@ -164,6 +169,41 @@ def test_of_two_operators_one_is_named(keeper: Keeper) -> None:
     assert unnamed.three[2].endswith(f"[{NodeCode.AMBIGUOUS}]")
     assert unknown.three[2].endswith(f"[{NodeCode.NOT_FOUND}]")
     assert named["operator"] == ada["id"]
+
+
+def test_an_operator_that_was_refused_is_no_choice(keeper: Keeper) -> None:
+    ada = keeper.told("operator register ada")
+    refused = keeper.run("operator register bob --json", domain="nowhere.invalid")
+    agent = keeper.told("agent register robin")
+
+    assert refused.three[2].endswith(f"[{NodeCode.DOMAIN_NOT_PROVEN}]")
+    assert agent["operator"] == ada["id"]
+
+
+def test_what_a_domain_has_to_serve_is_told_before_the_search(keeper: Keeper) -> None:
+    people = keeper.run("operator register bob", domain="Nowhere.invalid").people
+    (chain,) = keeper.files("chain")
+
+    told = people.index("Serve it at https://nowhere.invalid/.well-known/folkmoot.json")
+    assert f'{{"operators": ["{chain.stem}"]}}' in people
+    assert told < people.index("a proof of work")
+
+
+@pytest.mark.parametrize(
+    "domain", ["localhost", "https://a.example", "a b.example", "x." * 127 + "org"]
+)
+def test_what_is_no_domain_is_refused_before_anything_is_made(domain: str, keeper: Keeper) -> None:
+    session = keeper.run("operator register ada", domain=domain)
+
+    assert session.code == Exit.USAGE
+    assert "such as example.org" in session.three[1]
+    assert not keeper.root.exists()
+
+
+def test_a_domain_may_be_as_long_as_the_dns_allows(keeper: Keeper) -> None:
+    domain = ".".join(["a" * 50] * 3) + ".invalid"
+
+    assert f"https://{domain}/" in keeper.run("operator register ada", domain=domain).people
 
 
 def test_many_agents_of_one_operator_follow_one_another(place: Background, keeper: Keeper) -> None:

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -185,7 +186,7 @@ def test_a_false_head_gets_no_signature(
 def test_a_wait_has_an_end_and_sends_again_meanwhile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(register_delivery, "_LOOKS", 5)
+    monkeypatch.setattr(register_delivery, "_MOST_WAIT_S", 0.25)
     monkeypatch.setattr(register_delivery, "_REMIND", 2)
     liar = Liar(lambda _, answer: answer)
     with town(tmp_path, epoch=LONG_MS) as running:
@@ -236,3 +237,36 @@ def test_who_waits_is_told_if_it_comes_to_nothing(
         register(keeper, Liar(change), Role.OPERATOR, "bob", waits=True)
 
     assert found.value.code == Fault.PROOF_STALE
+
+
+def test_who_waits_is_told_when_a_cut_comes_at_the_latest(keeper: Keeper) -> None:
+    people = keeper.run("operator register bob").people
+
+    assert "There is one in each epoch of " in people
+    assert "bob is admitted." in people
+
+
+def test_a_wait_lasts_until_the_epoch_is_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(register_delivery, "time", SimpleNamespace(sleep=slept.append))
+    monkeypatch.setattr(register_delivery, "_LOOK_S", 60.0)
+    monkeypatch.setattr(register_delivery, "_LEAST_WAIT_S", 1.0)
+    with town(tmp_path, epoch=LONG_MS) as running:
+        keeper = Keeper(tmp_path, running.it.url, capsys)
+        with pytest.raises(CommandError) as found:
+            register(keeper, Liar(lambda _, answer: answer), Role.OPERATOR, "ada", waits=True)
+
+    assert "within 12 min 0 s" in found.value.why
+    assert sum(slept) >= LONG_MS / 1_000
+
+
+@pytest.mark.parametrize("epoch", [None, "soon", True, -1, 0, 2**60, 1e300])
+def test_an_epoch_that_is_no_time_only_shortens_the_wait(epoch: object, keeper: Keeper) -> None:
+    def change(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
+        if request.url.path == "/v1/charter":
+            return httpx.Response(200, json={"timing": {"epoch": epoch}})
+        return answer
+
+    assert register(keeper, Liar(change), Role.OPERATOR, "bob", waits=True).is_admitted

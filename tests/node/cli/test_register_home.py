@@ -228,6 +228,7 @@ def test_a_place_that_is_no_directory_is_refused(tmp_path: Path) -> None:
         pass
 
     assert found.value.code == NodeCode.NOT_WRITTEN
+    assert "is a file" in found.value.why
 
 
 def test_on_a_full_disk_no_directory_is_held(tmp_path: Path) -> None:

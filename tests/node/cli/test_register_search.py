@@ -120,6 +120,15 @@ def test_elsewhere_a_line_comes_now_and_then_and_with_json_none(home: Home) -> N
     assert people.getvalue().count("to go") <= 2
     assert "\r" not in people.getvalue()
 
+    # A speed that was only just measured is no ground for an estimate.
+    people = io.StringIO()
+    display = register_search._Display(output(people))
+    for spent_ms in (70_000, 72_999, 73_000, 80_000, 102_999, 103_000):
+        display.show(standing(spent_ms=spent_ms, tried=spent_ms))
+    assert people.getvalue().count("to go") == 2
+    assert "73,000 tries" in people.getvalue()
+    assert "103,000 tries" in people.getvalue()
+
     quiet = Terminal()
     mint(output(quiet, quiet=True), home, NAME, start(blank()), EFFORT, epoch=lambda: 7)
     assert quiet.getvalue() == ""

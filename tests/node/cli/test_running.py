@@ -328,10 +328,12 @@ def test_the_doctor_finds_a_running_node_sound(capsys: pytest.CaptureFixture[str
 
 REFUSED_HERE = {
     "agent import": "KEY_WOULD_BE_LOST",  # All keys are kept already.
+    "agent register": "NO_PASSPHRASE",  # There is nobody to ask for one.
     "keys passphrase": "LOCKED",  # The node runs.
     "federation link": "HEAD_REFUSED",  # The file holds no head.
     "federation policy": "NOT_FOUND",  # No other instance is in this realm.
     "federation unlink": "NOT_FOUND",
+    "operator register": "NO_PASSPHRASE",
     "peer ban": "NOT_FOUND",  # No other instance is in this realm.
     "peer remove": "NOT_FOUND",
     "peer why": "NOT_FOUND",
@@ -421,6 +423,9 @@ def _replaced(
         ("INSTANCE", "other"),
         ("REALM", str(node.running.told["realm"])),
         ("NAME", folder.name),
+        ("--keys DIR", f"--keys {folder / 'keys'}"),
+        ("--url URL", f"--url {node.url}"),
+        ("DOMAIN", "moot.example"),
         ("FILE", str(folder / "key")),
         ("agent.key", str(folder / "agent.key")),
     ):

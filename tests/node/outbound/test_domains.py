@@ -358,16 +358,41 @@ async def test_more_checks_than_may_run_at_once_are_told_to_come_back(
     async with serving(tmp_path, silent) as server:
         outside = server.outside()
 
-        async def one() -> None:
+        async def one(asker: int) -> None:
             with pytest.raises(RequestError) as caught:
-                await check(DOMAIN, ME, outside=outside)
+                await check(DOMAIN, ME, asker=bytes([asker]), outside=outside)
             ends.append(caught.value.code)
 
         async with trio.open_nursery() as nursery:
-            for _ in range(MOST_CHECKS + 3):
-                nursery.start_soon(one)
+            for asker in range(MOST_CHECKS + 3):
+                nursery.start_soon(one, asker)
 
     assert ends.count(NodeCode.BUSY) == 3
     assert ends.count(NodeCode.DOMAIN_NOT_PROVEN) == MOST_CHECKS
     async with serving(tmp_path, answer(FILE)) as server:
         await check(DOMAIN, ME, outside=server.outside())
+
+
+@pytest.mark.trio
+async def test_one_with_a_slow_domain_does_not_take_the_places_of_all(tmp_path: Path) -> None:
+    ends: list[str] = []
+
+    async def silent(stream: trio.abc.Stream, _: bytes) -> None:
+        del stream
+        await trio.sleep_forever()
+
+    async with serving(tmp_path, silent) as slow, serving(tmp_path, answer(FILE)) as server:
+
+        async def one(operator: int) -> None:
+            with pytest.raises(RequestError) as caught:
+                await check(DOMAIN, bytes([operator]), asker=b"key", outside=slow.outside())
+            ends.append(caught.value.code)
+
+        async with trio.open_nursery() as nursery:
+            for operator in range(MOST_CHECKS):
+                nursery.start_soon(one, operator)
+            await trio.sleep(0.3)
+            await check(DOMAIN, ME, outside=server.outside())
+
+    assert ends.count(NodeCode.BUSY) == MOST_CHECKS - 1
+    assert ends.count(NodeCode.DOMAIN_NOT_PROVEN) == 1

@@ -65,7 +65,7 @@ def test_a_quota_grows_with_established_agents_and_revoked_ones_make_room() -> N
     here = joiners.town()
     known = here.world().state.identities
     ended = known[here.agent(0)]
-    known[here.agent(0)] = replace(ended, keys=replace(ended.keys, revoked_by=RevokeBy.CURRENT))
+    known[here.agent(0)] = replace(ended, keys=replace(ended.keys, revoked_by=RevokeBy.RECOVERY))
     found = page(here)
     assert (found.quota.used, found.quota.established, found.quota.left) == (1, 1, 7)
     assert {one.agent.name: one.revoked for one in found.agents} == {

@@ -13,11 +13,12 @@ from federation import admission
 from federation.admission import Work, blank_work
 from federation.core import AgentId, Code, RefusedError
 from federation.protocol import custody
+from federation.protocol.admittance import room_taken
 from federation.protocol.inputs import Arrived
 from federation.records import AgentAdmit, Custody, Delegate, Kind, Record, Role
 from node.base.errors import NodeCode, NodeError
 from node.runtime import Node
-from node.runtime.admission import SEARCHES, waiting
+from node.runtime.admission import SEARCHES
 from node.runtime.running import Running, run
 from tests.federation.admission.proofs import gated
 from tests.node.runtime.newcomers import newcomer
@@ -205,7 +206,9 @@ async def test_where_a_quota_is_used_up_nothing_is_searched_for_and_no_key_is_ke
             await node.admit("first")
             operator = node.world.state.instances[node.instance]
             # It counts from the first moment on, not only once a cut contains it.
-            waits = waiting(node.world, operator)
+            waits = room_taken(
+                node.world, role=Role.AGENT, instance=node.instance, operator=operator
+            )
             with pytest.raises(RefusedError) as refused:
                 await node.admit("second")
             assert children_of(os.getpid(), "minter.py") == []

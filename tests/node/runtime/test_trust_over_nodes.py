@@ -15,8 +15,8 @@ from node.runtime.reckoning import INLINE_EDGES
 from tests.node.runtime.quick import quick
 from tests.node.runtime.realm import until
 
-AGENTS = 18
-"""Each vouches for all others: 306 edges."""
+AGENTS = 24
+"""Each vouches for all that come after it, in no circle: 276 edges."""
 
 
 def afresh(node: Node) -> dict[bytes, int]:
@@ -57,10 +57,10 @@ async def test_nodes_agree_on_trust_that_processes_have_reckoned(tmp_path: Path)
             for place, node in enumerate(nodes):
                 for number, agent in enumerate(town.agents_of(place)):
                     for other, whom in enumerate(everybody):
-                        if whom != agent:
+                        if other > everybody.index(agent):
                             weight = 1 + (7 * number + 3 * other + place) % 255
                             await vouch(node, agent, whom, weight=weight, reason="knows its work")
-            goal = AGENTS * (AGENTS - 1)
+            goal = AGENTS * (AGENTS - 1) // 2
             assert goal > INLINE_EDGES
             for node in nodes:
                 await until(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ import trio
 from federation.certificates import (
     Certificate,
     CertificateEntry,
+    CutSlot,
     CutValue,
     Endorsement,
     JournalEntry,
@@ -26,14 +28,13 @@ from federation.core import InstanceId
 from federation.crypto import KeySigner
 from federation.protocol import effects as fx
 from federation.protocol import snapshot
+from federation.protocol.finality import slot_in
+from federation.records import CertificateFinal, Kind
 from node.store import SaveSnapshot, Write, open_store
 from node.store.writes import journal_row
 from tests.federation.protocol.town import keys
 from tests.federation.protocol.trial import Trial
 from tests.node.store.ledger import query
-
-SEED = "audit-1"
-"""Names a town whose newest certificate nobody has filed yet when it is looked at."""
 
 
 @dataclass
@@ -65,8 +66,27 @@ class Photographed(Trial):
 
 @cache
 def town() -> Photographed:
-    """Three instances that have decided one artifact and are in the middle of another."""
-    made = Photographed.of(3, 4, seed=SEED, operators=4)
+    """Three instances that have decided one artifact and are in the middle of another.
+
+    Whose turn it is to file the newest certificate follows from its digest, so that each change of
+    a format decides it anew: the first of some towns is taken where nobody has filed it yet.
+    """
+    return next(made for number in count() if _is_unfiled(made := _town(f"audit-{number}")))
+
+
+def _is_unfiled(made: Photographed) -> bool:
+    world = made.world()
+    filed = [
+        slot_in(record.body)
+        for record in world.log.by_kind(Kind.CERTIFICATE)
+        if isinstance(record.body, CertificateFinal)
+    ]
+    newest = world.state.cut
+    return all(not isinstance(slot, CutSlot) or slot.number != newest for slot in filed)
+
+
+def _town(seed: str) -> Photographed:
+    made = Photographed.of(3, 4, seed=seed, operators=4)
     made.vote(made.propose(1), {2: 1, 3: 1, 0: 1})
     made.settled()
     # No further than its first cut has the other one: that certificate is filed a moment later.
@@ -134,7 +154,7 @@ def rewrite(path: Path, number: int, entry: JournalEntry) -> None:
 
 def signer(index: int) -> KeySigner:
     """Give the key of an instance."""
-    return KeySigner(keys(SEED, "instance", index).current)
+    return KeySigner(keys(town().seed, "instance", index).current)
 
 
 def signed(entry: SignedEntry, fence: int, counter: int) -> SignedEntry:
