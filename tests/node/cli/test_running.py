@@ -318,11 +318,12 @@ def test_a_probe_needs_a_realm(
 
 
 def test_the_doctor_finds_a_running_node_sound(capsys: pytest.CaptureFixture[str]) -> None:
+    propose("Water is sound", capsys)
     found = told("doctor", capsys)
     people = run("doctor", capsys)
 
     assert found["sound"] is True
-    assert found["store"]["records"] > 10  # type: ignore[index]
+    assert found["store"]["records"] > 0  # type: ignore[index]
     assert people.people.endswith("Sound.\n")
 
 
