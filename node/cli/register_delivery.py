@@ -123,8 +123,8 @@ class Delivery:
         self._output.say("The instance has signed for it, and the next cut admits it.")
         if epoch_s is not None:
             self._output.say(
-                f"There is one in each epoch of {span(epoch_s)}, and sooner while a proposal or a "
-                "vouch waits."
+                "It calls for one, which usually comes within a minute; the end of the epoch, which "
+                f"lasts {span(epoch_s)}, brings one in any case."
             )
         self._output.say("Waiting for it. Ctrl-C ends only the waiting.")
         patience = min(_MOST_WAIT_S, max(_LEAST_WAIT_S, (epoch_s or 0.0) + _SLACK_S))

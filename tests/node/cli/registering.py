@@ -46,7 +46,8 @@ def town(
     data = found(
         root,
         admission=tiny(**terms) if asks else None,
-        timing={"epoch": epoch},
+        # An admission calls a cut: where no epoch ends, none comes before its time either.
+        timing={"epoch": epoch, "cut_min": epoch if epoch >= LONG_MS else 100},
         registration=registration,
     )
 
