@@ -62,11 +62,12 @@ def test_the_page_of_a_voucher_says_for_whom_it_answers_and_how_much(fallen: Tow
     (given,) = seen.vouches_given
 
     assert (answer.agent.id, answer.tick, answer.vouched) == (bad, tick, True)
-    assert answer.negative == 750_000
-    assert 0 < answer.counts_negative <= 750_000
+    # A quarter of what counts against it: rows of one source count less and less.
+    assert answer.negative == 636_904
+    assert 0 < answer.counts_negative <= 636_904
     assert (given.found_bad, seen.found_bad) == (tick, None)
     assert sentence(fallen, 1, "found bad") == (
-        f"It vouched for agent 0 ({bad[:8]}…), which was found bad at tick {tick}: 0.750 against "
+        f"It vouched for agent 0 ({bad[:8]}…), which was found bad at tick {tick}: {decimal(answer.negative)} against "
         f"it for that, of which {decimal(answer.counts_negative)} are left."
     )
     (row,) = (one for one in seen.evidence.rows if one.kind is EvidenceKind.LIABILITY)
@@ -79,13 +80,13 @@ def test_who_took_its_vouch_back_in_time_is_told_the_same(fallen: Town) -> None:
     seen = page(fallen, 4)
 
     assert not seen.vouches_given
-    assert [(one.vouched, one.negative) for one in seen.answers_for] == [(True, 750_000)]
+    assert [(one.vouched, one.negative) for one in seen.answers_for] == [(True, 636_904)]
     assert sentence(fallen, 4, "found bad").startswith("It vouched for agent 0 (")
 
 
 def test_who_stood_behind_a_voucher_is_told_that_it_did_not_vouch_itself(fallen: Town) -> None:
     assert [(one.vouched, one.negative) for one in page(fallen, 5).answers_for] == [
-        (False, 375_000)
+        (False, 318_452)
     ]
     assert sentence(fallen, 5, "found bad").startswith(
         "It vouched for an agent that stood behind agent 0 ("

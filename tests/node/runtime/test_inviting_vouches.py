@@ -13,7 +13,7 @@ import trio.testing
 from federation.core import AgentId, Code
 from federation.protocol import custody
 from federation.protocol.inputs import Arrived
-from federation.records import AgentUnvouch, AgentVouch, Revoke, RevokeBy, sign_record
+from federation.records import AgentUnvouch, AgentVouch, Kind, Revoke, RevokeBy, sign_record
 from node.base.errors import NodeCode
 from node.runtime import Node, inviting_vouches
 from node.store import Invited
@@ -115,8 +115,12 @@ async def test_a_node_that_is_killed_keeps_the_promise_when_it_is_back(
         async with town.node(0) as node:
             first = newcomer(node.world.realm, 1)
             held = node.invites.book.invited(first.id)
+            signed = node.world.log.by_kind(Kind.AGENT_ADMIT)
             if moment == "noted":
                 assert first.id not in node.world.log
+            if all(one.body.agent != first.id for one in signed):
+                # A lone member folds in the step that signs: what was not durable yet is sent again.
+                assert moment in {"noted", "cut"}
                 opened = node.invites.redeem(died.stdout.decode(), first.id)
                 await node.invites.note(opened, first.id)
                 await admit(node, first)
