@@ -35,15 +35,16 @@ _LISTS: Final = (0x90, 0x9F)
 _SECTIONS: Final = ("timing", "review", "trust", "admission", "quotas")
 
 
-def _check_options(parser: argparse.ArgumentParser) -> None:
+def charter_options(parser: argparse.ArgumentParser, verb: str, without: str = "") -> None:
+    """Add which charter is meant; `verb` says what is done with it, `without` what else is taken."""
     parser.add_argument(
         "file",
         metavar="FILE",
         nargs="?",
         type=Path,
-        help="genesis.msgpack of a realm, or a charter in its canonical bytes",
+        help=f"genesis.msgpack of a realm, or a charter in its canonical bytes{without}",
     )
-    parser.add_argument("--preset", metavar="NAME", help=f"check a preset: {', '.join(PRESETS)}")
+    parser.add_argument("--preset", metavar="NAME", help=f"{verb} a preset: {', '.join(PRESETS)}")
     parser.add_argument(
         "--operators",
         metavar="N",
@@ -56,6 +57,10 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
         type=between(1, _MOST),
         help="with --preset: founding agents, dealt to the operators in turn (default 5)",
     )
+
+
+def _check_options(parser: argparse.ArgumentParser) -> None:
+    charter_options(parser, "check")
 
 
 def _check(arguments: argparse.Namespace, output: Output) -> Exit:

@@ -15,18 +15,17 @@ import msgspec
 from msgspec.structs import replace
 
 from federation.admission import Mint, Progress, Terms, blank_work
-from federation.charter import PRESETS, Charter, Severity, check
+from federation.charter import Charter, Severity, check
 from federation.core import MILLION
 from federation.records import Role
-from node.cli.charter_cmd import imagined, read_charter
+from node.cli.charter_cmd import charter_options, imagined, read_charter
 from node.cli.client import connect, node_options
-from node.cli.command import Command, between
+from node.cli.command import Command
 from node.cli.errors import Code, CommandError, Exit, UsageError
 from node.cli.output import Json, Output
 from node.cli.tables import NOTHING, cell, put_table
 from node.queries.capture import Basis, CapturePage, CaptureRow, imagined_page
 
-_MOST: Final = 50
 _BITS: Final = 32
 _GATE_BITS: Final = 40
 """Of searches that find nothing while they are timed."""
@@ -115,25 +114,10 @@ def _timed(work: Callable[[Progress], Progress], at: Progress) -> tuple[Progress
 
 def _cost_options(parser: argparse.ArgumentParser) -> None:
     node_options(parser)
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="?",
-        type=Path,
-        help="genesis.msgpack of a realm, or a charter in its canonical bytes; without one, and without --preset, the community of a running node is priced",
-    )
-    parser.add_argument("--preset", metavar="NAME", help=f"price a preset: {', '.join(PRESETS)}")
-    parser.add_argument(
-        "--operators",
-        metavar="N",
-        type=between(1, _MOST),
-        help="with --preset: operators, each with one instance (default 1)",
-    )
-    parser.add_argument(
-        "--founders",
-        metavar="N",
-        type=between(1, _MOST),
-        help="with --preset: founding agents, dealt to the operators in turn (default 5)",
+    charter_options(
+        parser,
+        "price",
+        "; without one, and without --preset, the community of a running node is priced",
     )
     parser.add_argument(
         "--first-day",
