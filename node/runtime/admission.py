@@ -35,7 +35,7 @@ _ONE: Final = trio.CapacityLimiter(1)
 
 
 async def admit(node: "Node", name: str) -> AgentId:
-    """Make an agent and admit it; it counts from the next tick on. Durable when this returns.
+    """Make an agent and admit it; it counts from the next cut on. Durable when this returns.
 
     It takes as long as a proof of work takes to be found, 20 s on average under the terms of
     preset `community`. Raises RequestError NOT_IN_CUSTODY if the operator's key is not kept here,
