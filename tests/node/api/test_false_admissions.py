@@ -10,15 +10,14 @@ import trio
 from msgspec.structs import replace
 
 from federation.admission import Mint, Work, blank_work, passes_gate, terms_of, work_bytes
-from federation.protocol import Keyring, World, custody
-from federation.protocol.inputs import Arrived
-from federation.records import AgentAdmit, Custody, Delegate, Record, Role, sign_record
+from federation.protocol import Keyring, World
+from federation.records import Record, Role, sign_record
 from node.api import serve
 from node.cli.main import main
 from node.commands import Proposal, propose
 from node.runtime import Node
 from tests.node.api.test_page import Page
-from tests.node.runtime.newcomers import newcomer
+from tests.node.runtime.newcomers import admission_of, newcomer
 from tests.node.runtime.realm import Realm, realm, tiny, until
 
 HOUR = 3_600_000
@@ -56,21 +55,7 @@ def false(node: Node, first: Record) -> bytes:
 
 async def admit_anyway(node: Node, first: Record, proof: bytes | None) -> Record:
     """Sign an admission as a patched node would: nobody at the door."""
-    operator = node.world.state.instances[node.instance]
-    promise = await node.sign(
-        operator,
-        lambda world, ring, now: custody.author(
-            world, ring, Delegate(agent=first.id, scope=()), now=now
-        ),
-    )
-    node.driver.take(Arrived(records=(first,), peer=None))
-    body = AgentAdmit(
-        agent=first.id,
-        operator=operator,
-        delegate=promise.id,
-        custody=Custody.SELF,
-        proof=proof,
-    )
+    body = await admission_of(node, first, proof)
 
     def forge(world: World, ring: Keyring, now: int) -> Record:
         ((seq, head),) = world.log.heads_of(node.instance)

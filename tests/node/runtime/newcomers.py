@@ -111,3 +111,22 @@ def strict_quotas(monkeypatch: pytest.MonkeyPatch, **quotas: int) -> None:
     rules = presets.PRESETS["test"]
     changed = msgspec.structs.replace(rules, quotas=msgspec.structs.replace(rules.quotas, **quotas))
     monkeypatch.setattr(presets, "PRESETS", {**presets.PRESETS, "test": changed})
+
+
+async def admission_of(node: Node, first: Record, proof: bytes | None) -> AgentAdmit:
+    """Let the instance's operator answer for a newcomer; give the admission that is to be signed."""
+    operator = node.world.state.instances[node.instance]
+    promise = await node.sign(
+        operator,
+        lambda world, ring, now: custody.author(
+            world, ring, Delegate(agent=first.id, scope=()), now=now
+        ),
+    )
+    node.driver.take(Arrived(records=(first,), peer=None))
+    return AgentAdmit(
+        agent=first.id,
+        operator=operator,
+        delegate=promise.id,
+        custody=Custody.SELF,
+        proof=proof,
+    )

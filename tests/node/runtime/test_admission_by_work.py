@@ -14,14 +14,13 @@ from federation.admission import Work, blank_work
 from federation.core import AgentId, Code, RefusedError
 from federation.protocol import custody
 from federation.protocol.admittance import room_taken
-from federation.protocol.inputs import Arrived
-from federation.records import AgentAdmit, Custody, Delegate, Kind, Record, Role
+from federation.records import AgentAdmit, Kind, Record, Role
 from node.base.errors import NodeCode, NodeError
 from node.runtime import Node
 from node.runtime.admission import SEARCHES
 from node.runtime.running import Running, run
 from tests.federation.admission.proofs import gated
-from tests.node.runtime.newcomers import newcomer
+from tests.node.runtime.newcomers import admission_of, newcomer
 from tests.node.runtime.problems import children_of, is_running
 from tests.node.runtime.quick import propose, quick
 from tests.node.runtime.realm import Realm, tiny, until
@@ -74,21 +73,7 @@ def blank(node: Node, key: bytes) -> Work:
 async def admit_by(node: Node, number: int, proof: bytes | None) -> Record:
     """Let an instance sign for an agent and a proof that nobody has verified."""
     first = newcomer(node.world.realm, number)
-    operator = node.world.state.instances[node.instance]
-    promise = await node.sign(
-        operator,
-        lambda world, ring, now: custody.author(
-            world, ring, Delegate(agent=first.id, scope=()), now=now
-        ),
-    )
-    node.driver.take(Arrived(records=(first,), peer=None))
-    body = AgentAdmit(
-        agent=first.id,
-        operator=operator,
-        delegate=promise.id,
-        custody=Custody.SELF,
-        proof=proof,
-    )
+    body = await admission_of(node, first, proof)
     return await node.sign(
         node.instance, lambda world, ring, now: custody.author(world, ring, body, now=now)
     )
