@@ -215,7 +215,11 @@ class _Moot:
             await self._put_questions()
             await self._decided(len(self.scenario.questions), self.instances)
             await self._all_killed.wait()
-            await self._contained()
+            tick = await self._contained()
+            # What is left is read from the records alone, and the certificate of a cut becomes one
+            # a little after the cut: the next tick's cut shows that it has gone round.
+            for one in self.instances:
+                await self._tick_after(one, tick)
             nursery.cancel_scope.cancel()
 
     async def _put_questions(self) -> None:
@@ -223,16 +227,16 @@ class _Moot:
         asked, tick = 0, -1
         for batch in self.scenario.batches:
             await self._decided(asked, self.instances[:1])
-            tick = await self._tick_after(tick)
+            tick = await self._tick_after(self.instances[0], tick)
             async with trio.open_nursery() as nursery:
                 for question in batch:
                     nursery.start_soon(self.models.propose, question)
             asked += len(batch)
 
-    async def _tick_after(self, tick: int) -> int:
-        """Wait for a later tick."""
+    async def _tick_after(self, one: Instance, tick: int) -> int:
+        """Wait until an instance has come to a later tick."""
         while True:
-            now = await self._look(self.instances[0])
+            now = await self._look(one)
             if now is not None and now.realm.cut.tick > tick:
                 return now.realm.cut.tick
             await trio.sleep(_LOOK_S)
@@ -251,8 +255,11 @@ class _Moot:
                 if trio.current_time() - since > _PATIENCE_S:
                     raise UnfinishedError(f"{done} of {count} are decided, and nothing moves")
 
-    async def _contained(self) -> None:
-        """Wait until all instances have folded the same cut, and it contains every verdict."""
+    async def _contained(self) -> int:
+        """Wait until all instances have folded the same cut, and it contains every verdict.
+
+        Gives the tick that they have come to.
+        """
         with trio.fail_after(_PATIENCE_S):
             while True:  # other processes have no event
                 looks = [await self._look(one) for one in self.instances]
@@ -260,7 +267,7 @@ class _Moot:
                 if len(cuts) == 1 and None not in cuts:
                     settled = [await self._settled(one) for one in self.instances]
                     if min(settled) == len(self.scenario.questions):
-                        return
+                        return max(look.realm.cut.tick for look in looks if look)
                 await trio.sleep(_LOOK_S)
 
     async def _settled(self, one: Instance) -> int:
