@@ -44,7 +44,8 @@ def fresh_list(
     """Compute the fresh value of exactly q witnesses by distinct members.
 
     `look` returns None for a record not held here; then the answer is Missing. `most` caps the
-    list (charter, at most MOST_LISTED), `each` caps the arguments of one author in `deliberate`.
+    list (charter, at most MOST_LISTED), `each` caps the arguments of one author in `deliberate`;
+    the further turns of a debate list one.
     """
     bodies = [one.body for one in witnesses if isinstance(one.body, ListWitness)]
     if len(bodies) != quorum.q or len({one.operator for one in witnesses}) != quorum.q:
@@ -71,8 +72,8 @@ def witnessed(
 ) -> tuple[RecordId, ...]:
     """Choose what a witness names of the qualifying records it holds.
 
-    Of one voter it names no more than can matter: two commitments (which cancel each other), as
-    many arguments as count, one of anything else. Otherwise one agent could fill the list with a
+    Of one voter it names no more than can matter: two commitments or seals (which cancel each
+    other), as many arguments as count, one of anything else. Otherwise one agent could fill the list with a
     thousand records of its own and silence everybody else. The earliest in its chain come first:
     whoever holds a later one holds those too, so members name the same ones of an honest voter.
     """
@@ -80,7 +81,7 @@ def witnessed(
     for record in sorted(looked, key=lambda one: (looked[one].seq, one)):
         by_voter[looked[record].voter].append(record)
     match slot.phase:
-        case Phase.COMMIT | Phase.COMMIT2:
+        case Phase.COMMIT | Phase.COMMIT2 | Phase.SEAL:
             most = 2
         case Phase.DELIBERATE:
             most = each
@@ -109,7 +110,7 @@ def _of_phase(phase: Phase, known: dict[RecordId, Looked], each: int) -> Iterabl
     for record in sorted(known):
         by_voter[known[record].voter].append(record)
     match phase:
-        case Phase.COMMIT | Phase.COMMIT2:
+        case Phase.COMMIT | Phase.COMMIT2 | Phase.SEAL:
             # Two commitments would let a voter choose later which one to open.
             return [records[0] for records in by_voter.values() if len(records) == 1]
         case Phase.DECIDE:
@@ -121,5 +122,11 @@ def _of_phase(phase: Phase, known: dict[RecordId, Looked], each: int) -> Iterabl
                 for records in by_voter.values()
                 for record in sorted(records, key=lambda one: known[one].seq)[:each]
             ]
-        case _:
+        case Phase.FAST | Phase.CONTEST:
+            # Of these it matters only whether there is one.
             return known
+        case _:
+            # One turn, one opened seal, one word of an office: of a forked chain the earliest counts.
+            return [
+                min(records, key=lambda one: (known[one].seq, one)) for records in by_voter.values()
+            ]

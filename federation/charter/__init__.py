@@ -3,6 +3,9 @@
 `units`       types of fields: unit and legal range, stated once
 `schema`      the charter and its sections, one documented field per parameter
 `ranges`      every field within its legal range
+`conduct`     two of its sections: disputes, sanctions
+`amendment`   other rules for the same realm: what may change, and what never does
+`community`   the rules of the default preset
 `presets`     named sets of rules to start from; `build` makes a charter
 `realm`       realm id, charter hash, digest of cut 0, first beacon
 `membership`  what n operators survive
@@ -12,12 +15,23 @@
 `rules`       relations between parameters, a genesis that fits together
 `findings`    one fact that a charter implies: what, why, fix
 `trust_findings`  what it implies about seats, tickets, seeds and Sybils
+`curation_findings`  what it implies about arbiters, disputes, reports and sanctions
 `check`       everything a charter implies, as findings
 `describe`    the reference page of all parameters, made from the schema
 """
 
+from federation.charter.amendment import Rules, amended, read_rules, rules_bytes, rules_of
 from federation.charter.check import check
-from federation.charter.duration import Step, WorstCase, spell, worst_case_time
+from federation.charter.conduct import Disputes, Sanctions
+from federation.charter.duration import (
+    MATTERS,
+    Matter,
+    Step,
+    WorstCase,
+    spell,
+    worst_case_of,
+    worst_case_time,
+)
 from federation.charter.findings import Finding, FindingCode, Severity
 from federation.charter.membership import (
     DOUBLINGS,
@@ -26,9 +40,10 @@ from federation.charter.membership import (
     Quorum,
     quorum_of,
 )
-from federation.charter.presets import PRESETS, PROTOCOL, TEST, Rules, build, preset
+from federation.charter.presets import PRESETS, PROTOCOL, TEST, build, preset
 from federation.charter.ranges import RangeFault, check_ranges, range_faults
 from federation.charter.realm import beacon0, charter_hash, cut0_digest, realm_id, realm_of
+from federation.charter.rules import faults_of
 from federation.charter.schema import (
     Admission,
     Charter,
@@ -58,6 +73,7 @@ __all__ = [
     "DAY",
     "DOUBLINGS",
     "HOUR",
+    "MATTERS",
     "MINUTE",
     "PRESETS",
     "PROTOCOL",
@@ -68,17 +84,20 @@ __all__ = [
     "Admission",
     "Badge",
     "Charter",
+    "Disputes",
     "EvidenceTable",
     "Finding",
     "FindingCode",
     "Founder",
     "Genesis",
     "GenesisInstance",
+    "Matter",
     "Quorum",
     "Quotas",
     "RangeFault",
     "Review",
     "Rules",
+    "Sanctions",
     "Sensitivity",
     "Severity",
     "Shortfall",
@@ -88,19 +107,25 @@ __all__ = [
     "TopicClass",
     "Trust",
     "WorstCase",
+    "amended",
     "beacon0",
     "build",
     "charter_hash",
     "check",
     "check_ranges",
     "cut0_digest",
+    "faults_of",
     "preset",
     "quorum_of",
     "range_faults",
+    "read_rules",
     "realm_id",
     "realm_of",
+    "rules_bytes",
+    "rules_of",
     "sensitivity_of",
     "spell",
     "topic_sensitivity",
+    "worst_case_of",
     "worst_case_time",
 ]

@@ -2,14 +2,24 @@
 
 It names values out of range and rules that do not hold, the worst-case time to a terminal state
 (L_max, §4.1), and every relaxation that the founders' number implies (design: small communities;
-membership). Findings about numbers are made for the genesis; later members change them.
+membership). Findings about numbers are made for the genesis; later members change them. What it
+calls an error no node lets the operators adopt.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from federation.charter.duration import operators, spell, worst_case_time
+from federation.charter.curation_findings import curation_findings
+from federation.charter.duration import (
+    MATTERS,
+    Matter,
+    WorstCase,
+    operators,
+    spell,
+    worst_case_of,
+    worst_case_time,
+)
 from federation.charter.findings import Finding, FindingCode, Severity, error, info, warning
 from federation.charter.membership import SAFE_MEMBERS, SAFE_VOTERS, quorum_of
 from federation.charter.ranges import range_faults
@@ -20,6 +30,11 @@ from federation.charter.units import Sensitivity
 from federation.core import MILLION
 
 _THREE: Final = 3
+_MATTERS: Final[Mapping[Matter, str]] = {
+    "dispute": "a dispute",
+    "report": "an urgent report that is credible",
+    "appeal": "an appeal of a sanction",
+}
 _LOST_STATE: Final = (
     "a member that lost its signed state stops the realm, which is then refounded from a snapshot "
     "(ADR 0008)"
@@ -52,7 +67,8 @@ def check(charter: Charter) -> tuple[Finding, ...]:
     if ranges:
         return ranges
     found = [*broken_rules(charter), *_times(charter), *_membership(charter), *_panels(charter)]
-    found += [*_caps(charter), *trust_findings(charter), *_review(charter)]
+    found += [*_caps(charter), *trust_findings(charter), *curation_findings(charter)]
+    found += _fast_track(charter)
     rank = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     return tuple(sorted(found, key=lambda finding: rank.index(finding.severity)))
 
@@ -61,14 +77,21 @@ def _times(charter: Charter) -> Iterator[Finding]:
     sensitivities: tuple[Sensitivity, ...] = get_args(Sensitivity)
     for sensitivity in sensitivities:
         worst = worst_case_time(charter, sensitivity)
-        parts = " + ".join(f"{step.name} {spell(step.window)}" for step in worst.steps)
-        spent = sum(step.agreement for step in worst.steps)
-        yield info(
-            FindingCode.WORST_CASE_TIME,
-            f"{sensitivity} sensitivity is settled within {spell(worst.total)}",
-            why=f"{parts} + {len(worst.steps)} agreements {spell(spent)}",
-            fix="nothing; it holds while a quorum is connected",
-        )
+        yield _time(f"{sensitivity} sensitivity is settled within {spell(worst.total)}", worst)
+    for matter in MATTERS:
+        worst = worst_case_of(charter, matter)
+        yield _time(f"{_MATTERS[matter]} is settled within {spell(worst.total)}", worst)
+
+
+def _time(what: str, worst: WorstCase) -> Finding:
+    parts = " + ".join(f"{step.name} {spell(step.window)}" for step in worst.steps)
+    spent = sum(step.agreement for step in worst.steps)
+    return info(
+        FindingCode.WORST_CASE_TIME,
+        what,
+        why=f"{parts} + {len(worst.steps)} agreements {spell(spent)}",
+        fix="nothing; it holds while a quorum is connected",
+    )
 
 
 def _membership(charter: Charter) -> Iterator[Finding]:
@@ -165,15 +188,7 @@ def _caps(charter: Charter) -> Iterator[Finding]:
             )
 
 
-def _review(charter: Charter) -> Iterator[Finding]:
-    yield info(
-        FindingCode.NO_ARBITRATION,
-        "arbitration is not in this version: unclear or contested votes are decided by sign, "
-        "a tie retracts",
-        why="review.rule and the badge arbiter have no effect yet; a verdict by sign is marked "
-        "narrow",
-        fix="nothing",
-    )
+def _fast_track(charter: Charter) -> Iterator[Finding]:
     if not any(row.sensitivity == "low" for row in charter.review.topics):
         yield info(
             FindingCode.NO_FAST_TRACK,

@@ -1,8 +1,8 @@
 """The reference page of all parameters, made from the schema so that it cannot drift.
 
 Names, units and ranges come from the types, meanings from the text under each field, values from
-the presets. The schema's source is passed in, because the library reads no files; a test compares
-the page in the documentation with `parameter_page`.
+the presets. The sources are passed in, because the library reads no files; a test compares the page
+in the documentation with `parameter_page`.
 """
 
 import ast
@@ -12,8 +12,10 @@ from typing import Final
 import msgspec
 from msgspec import inspect as types
 
+from federation.charter.amendment import Rules
+from federation.charter.conduct import Disputes, Sanctions
 from federation.charter.duration import spell
-from federation.charter.presets import PRESETS, Rules
+from federation.charter.presets import PRESETS
 from federation.charter.schema import (
     Admission,
     Charter,
@@ -31,7 +33,8 @@ from federation.charter.schema import (
 _HEAD: Final = """# Charter parameters
 
 Every number of the protocol stands in the charter of its realm.
-This page is generated from `federation/charter/schema.py`; change the text there.
+This page is generated from `federation/charter/schema.py` and `conduct.py` beside it; change the text there.
+All sections but the last three can be changed by operators together, see [how to change the charter](../how-to/change-the-charter.md).
 Section signs (§) are the paper's; *simulation* and *deployment* are its author's code and community.
 Presets: `solo` is for one instance with a few agents, `community` for a few operators who know each other, `federation` for several who do not, `released` has the numbers of the paper's simulation, `robust` counts competence by audits only, `test` has windows of seconds.
 Units: ms are milliseconds on a member's own clock, ppm millionths of one, micro millionths of one outcome, ticks are epochs.
@@ -42,19 +45,23 @@ _SECTIONS: Final[tuple[tuple[str, type[msgspec.Struct]], ...]] = (
     ("timing", Timing),
     ("review", Review),
     ("review.topics[]", TopicClass),
+    ("disputes", Disputes),
     ("trust", Trust),
     ("trust.evidence", EvidenceTable),
     ("admission", Admission),
     ("quotas", Quotas),
+    ("sanctions", Sanctions),
     ("genesis", Genesis),
     ("genesis.instances[]", GenesisInstance),
     ("genesis.founders[]", Founder),
 )
 
 
-def parameter_page(schema_source: str) -> str:
-    """Write the page in Markdown from the text of `schema.py`."""
-    meanings = _meanings(ast.parse(schema_source))
+def parameter_page(*sources: str) -> str:
+    """Write the page in Markdown from the texts of `schema.py` and `conduct.py`."""
+    meanings: dict[str, dict[str, str]] = {}
+    for source in sources:
+        meanings |= _meanings(ast.parse(source))
     parts = [_HEAD]
     for section, struct in _SECTIONS:
         rows = "\n".join(_rows(section, struct, meanings[struct.__name__]))
@@ -81,10 +88,12 @@ def _section(rules: Rules, section: str) -> msgspec.Struct | None:
     parts: dict[str, msgspec.Struct] = {
         "timing": rules.timing,
         "review": rules.review,
+        "disputes": rules.disputes,
         "trust": rules.trust,
         "trust.evidence": rules.trust.evidence,
         "admission": rules.admission,
         "quotas": rules.quotas,
+        "sanctions": rules.sanctions,
     }
     return parts.get(section)
 

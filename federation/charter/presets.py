@@ -13,200 +13,98 @@ A preset fixes everything but the genesis.
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
+from federation.charter.amendment import Rules
+from federation.charter.community import COMMUNITY
+from federation.charter.conduct import Disputes, Sanctions
 from federation.charter.ranges import check_ranges
 from federation.charter.schema import (
     Admission,
     Charter,
-    EvidenceTable,
     Genesis,
     Quotas,
     Review,
     Timing,
-    TopicClass,
     Trust,
 )
 from federation.charter.units import DAY, HOUR, MINUTE, SECOND
 from federation.core import MILLION, ParameterError
+
+__all__ = ["PRESETS", "PROTOCOL", "TEST", "Rules", "build", "preset"]
 
 PROTOCOL: Final = 1
 TEST: Final = "test"
 """The one preset whose windows may be seconds."""
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """The sections of a charter that a preset fixes."""
-
-    timing: Timing
-    review: Review
-    trust: Trust
-    admission: Admission
-    quotas: Quotas
-
-
-_COMMUNITY: Final = Rules(
-    timing=Timing(
-        epoch=HOUR,
-        cut_min=30 * SECOND,
-        leader_timer=5 * SECOND,
-        grace=2 * SECOND,
-        resend=2 * SECOND,
-        three="strict",
-    ),
-    review=Review(
-        k=7,
-        q_min=3,
-        tau_accept=300_000,
-        tau_reject=-200_000,
-        strong=500_000,
-        fast_low=3 * HOUR,
-        fast_high=6 * HOUR,
-        fast_min_watchers=3,
-        deliberate=HOUR,
-        commit_min=2 * MINUTE,
-        commit=2 * HOUR,
-        reveal=HOUR,
-        contest=30 * MINUTE,
-        rule=6 * HOUR,
-        deadline=DAY,
-        list_most=900,
-        arguments_each=5,
-        shortfall_low="fast_track",
-        shortfall_high="reject",
-        topics=(TopicClass(prefix="notes", sensitivity="low"),),
-        r_min=250_000,
-    ),
-    trust=Trust(
-        seats=100,
-        kappa=16,
-        approval=16,
-        w_max=MILLION,
-        w_min=50_000,
-        decay=10_000,
-        window=100,
-        farm_cap=15 * MILLION,
-        farm_source_cap=3 * MILLION,
-        pair_discount=5,
-        competence="agreement",
-        voting="ticketed",
-        gamma=700_000,
-        squared=False,
-        operator_cap=100_000,
-        instance_cap=250_000,
-        prior_b=700_000,
-        prior_n=20,
-        b_floor=20_000,
-        audit_prior=600_000,
-        audit_n=8,
-        tier1_interactions=5,
-        tier1_r=400_000,
-        tier2_interactions=20,
-        tier2_r=700_000,
-        tier2_age=30,
-        tier2_operators=2,
-        founder_interactions=20,
-        hysteresis=800_000,
-        evidence=EvidenceTable(
-            vote_strong=MILLION,
-            vote_weak=400_000,
-            unrevealed=MILLION,
-            accepted_vote=MILLION,
-            accepted_fast=250_000,
-            rejected=MILLION,
-            deliberation=20_000,
-            approved_retracted=2 * MILLION,
-            opposed_retracted=MILLION,
-            survived=50_000,
-            dispute_sustained=MILLION,
-            dispute_dismissed=500_000,
-            unfounded_report=2 * MILLION,
-            audit=3 * MILLION,
-            liability=250_000,
-            liability_hops=2,
-            practice=250_000,
-        ),
-    ),
-    admission=Admission(
-        # Argon2id at 16 MiB takes 10 ms: 20 s for an agent, 160 s for an operator, 40 ms to check.
-        memory_kib=16_384,
-        passes=1,
-        parts=4,
-        agent_bits=9,
-        operator_bits=12,
-        most_bits=16,
-        # To search this costs whoever is quick about it more than the one hash that it buys.
-        gate_bits=18,
-        target=4,
-        instance_least=8,
-        instance_share=50_000,
-        operator_agents=8,
-        operator_growth=4,
-    ),
-    quotas=Quotas(
-        proposals_epoch=10,
-        sandbox_epoch=2,
-        vouches_epoch=3,
-        vouches_operator=4,
-        vouches_family=8,
-        unadmitted_records=8,
-        witness_ids=4_096,
-    ),
-)
-
 _SOLO: Final = Rules(
-    timing=replace(_COMMUNITY.timing, leader_timer=SECOND, grace=0),
-    # With one operator nobody independent could hear a contest or rule on one.
-    review=replace(_COMMUNITY.review, rule=0, contest=0, fast_min_watchers=1),
-    trust=replace(_COMMUNITY.trust, seats=16),
+    timing=replace(COMMUNITY.timing, leader_timer=SECOND, grace=0),
+    # With one operator nobody independent could hear a contest or rule on one: what no vote
+    # decides its operator does.
+    review=replace(COMMUNITY.review, rule=0, contest=0, appeal=0, fast_min_watchers=1),
+    # Nobody of another operator sits on a panel or looks at a report: both come to the operator.
+    disputes=replace(
+        COMMUNITY.disputes, q_dispute=3, d_agent=3, assess=15 * MINUTE, cooldown=6, cascade=4
+    ),
+    trust=replace(COMMUNITY.trust, seats=16),
     # One operator answers for all; the puzzle holds off only whom it lets in from outside.
     admission=replace(
-        _COMMUNITY.admission, agent_bits=5, operator_bits=8, instance_least=64, operator_agents=64
+        COMMUNITY.admission, agent_bits=5, operator_bits=8, instance_least=64, operator_agents=64
     ),
-    quotas=_COMMUNITY.quotas,
+    quotas=COMMUNITY.quotas,
+    sanctions=COMMUNITY.sanctions,
 )
 
 _FEDERATION: Final = Rules(
     # More members, farther apart: their messages take longer, and each cut costs more of them.
     timing=replace(
-        _COMMUNITY.timing,
+        COMMUNITY.timing,
         cut_min=MINUTE,
         leader_timer=10 * SECOND,
         grace=3 * SECOND,
         resend=3 * SECOND,
     ),
     review=replace(
-        _COMMUNITY.review,
+        COMMUNITY.review,
         # Reviewers of five operators can stand behind a count, so that it need not be narrow.
         k=9,
         q_min=5,
+        # Who watches a sensitive topic can say what its vote should look at.
+        fast_high=6 * HOUR,
         # People in all time zones can follow a debate and contest its result.
         deliberate=4 * HOUR,
         contest=12 * HOUR,
+        rule=12 * HOUR,
+        appeal=6 * HOUR,
+        # Operators that have only the protocol in common have to find each other first.
+        admin=7 * DAY,
         deadline=2 * DAY,
         # The operators have agreed on no topic of low sensitivity yet, and silence of one
         # operator's agents is nobody's consent.
         topics=(),
         fast_min_watchers=5,
     ),
+    # What a panel of strangers takes back it takes back clearly, or not at all.
+    disputes=replace(COMMUNITY.disputes, q_dispute=7, tau_retract=500_000, cascade=16),
     trust=replace(
-        _COMMUNITY.trust,
+        COMMUNITY.trust,
         # Who may dispute has been known for a week, and to agents of three operators.
         tier2_age=168,
         tier2_operators=3,
     ),
-    admission=_COMMUNITY.admission,
+    admission=COMMUNITY.admission,
     # What a newcomer writes is stored by every operator before anybody has judged it.
-    quotas=replace(_COMMUNITY.quotas, sandbox_epoch=1),
+    quotas=replace(COMMUNITY.quotas, sandbox_epoch=1),
+    sanctions=COMMUNITY.sanctions,
 )
 
 # Numbers marked "simulation" are of the author's published code, those marked "paper" of its text.
 # What neither of them has is switched off where a value does that, and else as in `community`.
 _RELEASED: Final = Rules(
-    timing=_COMMUNITY.timing,
+    timing=COMMUNITY.timing,
     review=replace(
-        _COMMUNITY.review,
+        COMMUNITY.review,
         k=7,  # simulation
         q_min=3,  # simulation
         tau_accept=300_000,  # simulation .3
@@ -217,9 +115,18 @@ _RELEASED: Final = Rules(
         # It knows no contest and no ruling.
         contest=0,
         rule=0,
+        appeal=0,
+    ),
+    disputes=replace(
+        COMMUNITY.disputes,
+        d_max=3,  # simulation
+        d_agent=5,  # simulation
+        r_dispute=700_000,  # simulation .7
+        window=100,  # simulation 100 rounds
+        timeout="retract",  # paper 4.1
     ),
     trust=replace(
-        _COMMUNITY.trust,
+        COMMUNITY.trust,
         voting="blend",  # paper 2.3
         gamma=700_000,  # paper 2.3: .7
         squared=True,  # simulation
@@ -244,7 +151,7 @@ _RELEASED: Final = Rules(
         # A tier is lost at the threshold that gave it.
         hysteresis=MILLION,
         evidence=replace(
-            _COMMUNITY.trust.evidence,
+            COMMUNITY.trust.evidence,
             vote_strong=MILLION,  # simulation 1.0
             vote_weak=400_000,  # simulation .4
             # Nobody answers for whom it vouched.
@@ -253,17 +160,20 @@ _RELEASED: Final = Rules(
         ),
     ),
     # It has no newcomers; the paper's section 4.4 asks for costs, and names no numbers.
-    admission=_COMMUNITY.admission,
-    quotas=_COMMUNITY.quotas,
+    admission=COMMUNITY.admission,
+    quotas=COMMUNITY.quotas,
+    sanctions=replace(COMMUNITY.sanctions, window=100),  # simulation 100; paper 50
 )
 
 _ROBUST: Final = Rules(
-    timing=_COMMUNITY.timing,
-    review=_COMMUNITY.review,
+    timing=COMMUNITY.timing,
+    review=COMMUNITY.review,
+    disputes=COMMUNITY.disputes,
     # Agreement is what a crowd that is wrong together has most of: only audits count.
-    trust=replace(_COMMUNITY.trust, competence="audited"),
-    admission=_COMMUNITY.admission,
-    quotas=_COMMUNITY.quotas,
+    trust=replace(COMMUNITY.trust, competence="audited"),
+    admission=COMMUNITY.admission,
+    quotas=COMMUNITY.quotas,
+    sanctions=COMMUNITY.sanctions,
 )
 
 _TEST: Final = Rules(
@@ -271,23 +181,26 @@ _TEST: Final = Rules(
         epoch=5 * SECOND, cut_min=500, leader_timer=400, grace=100, resend=200, three="strict"
     ),
     review=replace(
-        _COMMUNITY.review,
+        COMMUNITY.review,
         fast_low=SECOND,
-        fast_high=2 * SECOND,
+        fast_high=0,
         deliberate=SECOND,
         commit_min=200,
         commit=5 * SECOND,
         reveal=5 * SECOND,
         contest=0,
         rule=0,
+        appeal=0,
+        admin=10 * SECOND,
         deadline=60 * SECOND,
         # Without classes every topic is high, so that tests meet the whole path of a vote.
         topics=(),
     ),
-    trust=_COMMUNITY.trust,
+    disputes=replace(COMMUNITY.disputes, assess=5 * SECOND, cooldown=1, stale_window=20),
+    trust=COMMUNITY.trust,
     # Nothing is asked for and nobody is counted: tests choose what they want to look at.
     admission=replace(
-        _COMMUNITY.admission,
+        COMMUNITY.admission,
         agent_bits=0,
         operator_bits=0,
         most_bits=0,
@@ -296,18 +209,21 @@ _TEST: Final = Rules(
         operator_agents=1_000_000,
     ),
     quotas=replace(
-        _COMMUNITY.quotas,
+        COMMUNITY.quotas,
         proposals_epoch=1_000,
         sandbox_epoch=100,
+        reports_epoch=100,
+        flags_epoch=100,
         vouches_epoch=100,
         vouches_operator=1_000,
         vouches_family=1_000,
     ),
+    sanctions=COMMUNITY.sanctions,
 )
 
 PRESETS: Final[Mapping[str, Rules]] = {
     "solo": _SOLO,
-    "community": _COMMUNITY,
+    "community": COMMUNITY,
     "federation": _FEDERATION,
     "released": _RELEASED,
     "robust": _ROBUST,
@@ -336,9 +252,11 @@ def build(
     number: int = 0,
     timing: Timing | None = None,
     review: Review | None = None,
+    disputes: Disputes | None = None,
     trust: Trust | None = None,
     admission: Admission | None = None,
     quotas: Quotas | None = None,
+    sanctions: Sanctions | None = None,
 ) -> Charter:
     """Make a charter from the preset `base`; a section that is given replaces the preset's.
 
@@ -356,9 +274,11 @@ def build(
         genesis=_sorted(genesis),
         timing=timing or rules.timing,
         review=review or rules.review,
+        disputes=disputes or rules.disputes,
         trust=trust or rules.trust,
         admission=admission or rules.admission,
         quotas=quotas or rules.quotas,
+        sanctions=sanctions or rules.sanctions,
     )
     check_ranges(charter)
     return charter

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from federation.charter.duration import spell
+from federation.charter.duration import boxed_within, spell
 from federation.charter.findings import Finding, FindingCode, error
 from federation.charter.presets import TEST
+from federation.charter.ranges import range_faults
 from federation.charter.schema import Admission, Charter, Genesis
 from federation.charter.units import HOUR, MINUTE, MOST_BITS, SECOND
 
@@ -19,17 +20,26 @@ _LEAST_IN_EARNEST: Final = (
     ("timing", "leader_timer", 500),
     ("review", "fast_low", 10 * MINUTE),
     ("review", "fast_high", 10 * MINUTE),
+    ("review", "seal", 5 * MINUTE),
     ("review", "deliberate", 5 * MINUTE),
     ("review", "commit", 5 * MINUTE),
     ("review", "reveal", 5 * MINUTE),
+    ("review", "contest", 5 * MINUTE),
+    ("review", "rule", 10 * MINUTE),
+    ("review", "appeal", 10 * MINUTE),
+    ("review", "admin", HOUR),
     ("review", "deadline", HOUR),
+    ("disputes", "assess", 5 * MINUTE),
 )
 """Shorter windows do not outlast clock differences and delivery over the internet."""
+_TURNS: Final = 2
+"""Fewer turns are no debate in turns."""
 
 
 def broken_rules(charter: Charter) -> Iterator[Finding]:
     """Yield every relation that does not hold; values are within their ranges already."""
     yield from _order(charter)
+    yield from _mode(charter)
     yield from _deadline(charter)
     yield from _genesis(charter.genesis)
     yield from _topics(charter)
@@ -37,14 +47,41 @@ def broken_rules(charter: Charter) -> Iterator[Finding]:
     yield from _test_only(charter)
 
 
+def faults_of(charter: Charter) -> tuple[str, ...]:
+    """Say what is wrong with a charter: values out of range, else rules that do not hold.
+
+    Every node refuses to adopt a charter that has a fault: what is one is part of the protocol.
+    """
+    ranges = range_faults(charter)
+    if ranges:
+        return tuple(f"{fault.path}: {fault.why}" for fault in ranges)
+    return tuple(finding.what for finding in broken_rules(charter))
+
+
 def _order(charter: Charter) -> Iterator[Finding]:
     timing, review, trust = charter.timing, charter.review, charter.trust
+    disputes, sanctions = charter.disputes, charter.sanctions
     pairs = (
         ("timing.cut_min", timing.cut_min, "timing.epoch", timing.epoch),
         ("review.q_min", review.q_min, "review.k", review.k),
         ("review.k", review.k, "review.list_most", review.list_most),
         ("review.tau_reject + 1", review.tau_reject + 1, "review.tau_accept", review.tau_accept),
         ("review.commit_min", review.commit_min, "review.commit", review.commit),
+        # What a few have accepted fewer, or by less, must not take back.
+        ("review.q_min", review.q_min, "disputes.q_dispute", disputes.q_dispute),
+        (
+            "review.tau_accept",
+            review.tau_accept,
+            "disputes.tau_retract",
+            disputes.tau_retract,
+        ),
+        # Else the box of a dispute may shut before its quorum is in.
+        ("disputes.q_dispute", disputes.q_dispute, "review.k", review.k),
+        ("review.r_min", review.r_min, "disputes.r_dispute", disputes.r_dispute),
+        ("sanctions.warning", sanctions.warning, "sanctions.limit", sanctions.limit),
+        ("sanctions.limit", sanctions.limit, "sanctions.probation", sanctions.probation),
+        ("sanctions.probation", sanctions.probation, "sanctions.suspension", sanctions.suspension),
+        ("sanctions.suspension", sanctions.suspension, "sanctions.ban", sanctions.ban),
         ("trust.w_min", trust.w_min, "trust.w_max", trust.w_max),
         ("trust.b_floor", trust.b_floor, "trust.prior_b", trust.prior_b),
         ("trust.farm_source_cap", trust.farm_source_cap, "trust.farm_cap", trust.farm_cap),
@@ -93,14 +130,33 @@ def _order(charter: Charter) -> Iterator[Finding]:
             )
 
 
+def _mode(charter: Charter) -> Iterator[Finding]:
+    review = charter.review
+    if review.mode == "rounds" and (review.turns < _TURNS or not review.deliberate):
+        yield error(
+            FindingCode.MODE,
+            f"review.mode is rounds, with {review.turns} turns of {spell(review.deliberate)}",
+            why="the mode rounds debates in turns: it needs two or more, and time for each",
+            fix="raise review.turns and review.deliberate, or choose the mode open",
+        )
+    if review.mode == "sealed_first" and not review.seal:
+        yield error(
+            FindingCode.MODE,
+            "review.mode is sealed_first, and review.seal is 0",
+            why="without time to seal an assessment nothing is sealed before the debate",
+            fix="give review.seal some time, or choose the mode open",
+        )
+
+
 def _deadline(charter: Charter) -> Iterator[Finding]:
     review = charter.review
-    needed = review.fast_low + review.deliberate + 2 * review.commit
+    needed = boxed_within(charter)
     if review.deadline < needed:
         yield error(
             FindingCode.DEADLINE,
             f"rounds are void after {spell(review.deadline)}, but a slow one needs {spell(needed)}",
-            why="fast window, deliberation and a widened box must fit before the deadline",
+            why=f"objections or an assessment, the debate of the mode {review.mode} and a widened "
+            "box must fit before the deadline",
             fix="raise review.deadline or shorten those phases",
         )
 

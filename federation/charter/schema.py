@@ -11,12 +11,14 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from federation.charter.conduct import Disputes, Sanctions
 from federation.charter.units import (
     Amount,
     Badge,
     Bits,
     Competence,
     Count,
+    Mode,
     Number,
     Part,
     Period,
@@ -65,7 +67,7 @@ class Founder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     badges: Annotated[tuple[Badge, ...], Meta(max_length=2)]
     """Offices it may be drawn for, as long as the charter's tier is its own (§3.2.3, §3.3.2).
 
-    Shown with their reason, and in the world digest; nobody is drawn for them in this version.
+    Shown with their reason, and in the world digest.
     """
 
 
@@ -128,10 +130,17 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     fast_high: Span
     """Objection window of high sensitivity, which is always voted on (§3.2.1: 6 h).
 
-    No effect in this version.
+    It gives watchers time to say what the vote should look at; 0 begins the review at once.
     """
     fast_min_watchers: Count
     """Subscriptions that must match before silence is consent (Folkmoot)."""
+    mode: Mode
+    """`open`: everybody argues at once; `rounds`: in turns, one argument each; `sealed_first`:
+    assessments are sealed before any is read, then discussed (§3.2.2)."""
+    turns: Annotated[int, Meta(ge=1, le=5, extra={"unit": "count"})]
+    """Turns of the mode `rounds`, each as long as `deliberate` (paper: 5)."""
+    seal: Span
+    """Time to seal an assessment, and as long to open it, in the mode `sealed_first` (Folkmoot)."""
     deliberate: Span
     """Time for arguments (paper 5 rounds, deployment 24 h)."""
     commit_min: Span
@@ -143,10 +152,12 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     contest: Span
     """Time to contest the process (Folkmoot)."""
     rule: Span
-    """Time for drawn arbiters to rule; until then the sign decides (§3.2.3).
-
-    No effect in this version.
-    """
+    """Time for drawn arbiters to rule; without a ruling the sign decides, and 0 leaves the
+    arbiters out (§3.2.3)."""
+    appeal: Span
+    """Time to contest a ruling; 0 makes it final (§3.2.3)."""
+    admin: Period
+    """Time for operators to decide by hand; then the round times out (deployment 48 h)."""
     deadline: Period
     """Age at which a round not yet committed is void (deployment 24 h)."""
     list_most: Annotated[int, Meta(ge=1, le=900, extra={"unit": "count"})]
@@ -154,15 +165,9 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     arguments_each: Number
     """Arguments that count per agent and round (Folkmoot)."""
     shortfall_low: Shortfall
-    """What a round of low sensitivity does below quorum (§3.1).
-
-    In this version `arbitrate` decides by sign.
-    """
+    """What a round of low sensitivity does below quorum (§3.1)."""
     shortfall_high: Shortfall
-    """What a round of high sensitivity does below quorum (§3.1).
-
-    In this version `arbitrate` decides by sign.
-    """
+    """What a round of high sensitivity does below quorum (§3.1)."""
     topics: Annotated[tuple[TopicClass, ...], Meta(max_length=MOST)]
     """Classes of topics; the longest matching prefix decides, an unmapped topic is high."""
     r_min: Share
@@ -187,35 +192,17 @@ class EvidenceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     deliberation: Amount
     """For an argument that a reviewer of another operator answered or cited (§3.2.2)."""
     approved_retracted: Amount
-    """Against each approver of an artifact that is retracted later (§3.3.1).
-
-    In this version no artifact that stands is retracted.
-    """
+    """Against each approver of an artifact that is retracted later (§3.3.1)."""
     opposed_retracted: Amount
-    """For each who had voted against an artifact that is retracted later (§3.3.1).
-
-    In this version no artifact that stands is retracted.
-    """
+    """For each who had voted against an artifact that is retracted later (§3.3.1)."""
     survived: Amount
-    """For the author of an artifact that survives a dispute (§3.3.1).
-
-    In this version nothing is disputed.
-    """
+    """For the author of an artifact that survives a dispute (§3.3.1)."""
     dispute_sustained: Amount
-    """For the disputer whose dispute is sustained (§3.3.1).
-
-    In this version nothing is disputed.
-    """
+    """For the disputer whose dispute is sustained (§3.3.1)."""
     dispute_dismissed: Amount
-    """Against the disputer whose dispute is dismissed (§3.3.1).
-
-    In this version nothing is disputed.
-    """
+    """Against the disputer whose dispute is dismissed (§3.3.1)."""
     unfounded_report: Amount
-    """Against who filed an urgent report that proved unfounded (§3.3.2).
-
-    In this version nothing is reported.
-    """
+    """Against who filed an urgent report that proved unfounded (§3.3.2)."""
     audit: Amount
     """For a voter whom an audit finds right, or against one whom it finds wrong (Folkmoot).
 
@@ -341,6 +328,10 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Proposals per epoch of an agent of tier 1 or more."""
     sandbox_epoch: Count
     """Proposals per epoch of a newcomer."""
+    reports_epoch: Count
+    """Urgent reports per epoch of one agent (Folkmoot)."""
+    flags_epoch: Count
+    """Stale flags per epoch of one agent (Folkmoot)."""
     vouches_epoch: Count
     """Vouches per epoch of an agent of tier 1 or more."""
     vouches_operator: Number
@@ -354,10 +345,10 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Charter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All rules of a realm; charter 0 is its genesis, and the only one in this version."""
+    """All rules of a realm; charter 0 is its genesis, and later ones are adopted by cosigned acts."""
 
     number: Count
-    """0 at genesis; each adopted charter will add one. No effect in this version."""
+    """0 at genesis; each adopted charter adds one."""
     protocol: Annotated[int, Meta(ge=1, le=1, extra={"unit": "version"})]
     """Protocol version; record kinds of a later version do not count."""
     preset: Annotated[str, Meta(min_length=1, max_length=32)]
@@ -372,9 +363,13 @@ class Charter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Cuts, ticks and timers."""
     review: Review
     """Rounds."""
+    disputes: Disputes
+    """Disputes, reports, resubmissions."""
     trust: Trust
     """Reputation and weight."""
     admission: Admission
     """Joining."""
     quotas: Quotas
     """Limits per author."""
+    sanctions: Sanctions
+    """What violations bring."""

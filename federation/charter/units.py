@@ -36,9 +36,12 @@ Bits: TypeAlias = Annotated[int, Meta(ge=0, le=MOST_BITS, extra={"unit": "bits"}
 """Leading zero bits of a puzzle: one more doubles the work."""
 TierNumber: TypeAlias = Annotated[int, Meta(ge=0, le=2, extra={"unit": "tier"})]
 
+Mode: TypeAlias = Literal["open", "rounds", "sealed_first"]
+"""How reviewers discuss before they vote."""
 Badge: TypeAlias = Literal["arbiter", "moderator"]
 Sensitivity: TypeAlias = Literal["low", "high"]
 Three: TypeAlias = Literal["strict", "available"]
 Shortfall: TypeAlias = Literal["fast_track", "arbitrate", "reject"]
+Outcome: TypeAlias = Literal["keep", "retract"]
 Competence: TypeAlias = Literal["agreement", "audited"]
 Voting: TypeAlias = Literal["ticketed", "blend"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from federation.records import bodies, review_bodies, texts, trust_bodies
+from federation.records import bodies, curation_bodies, review_bodies, texts, trust_bodies
 from federation.records.bodies import Body, Role
 
 
@@ -27,12 +27,26 @@ class Kind(StrEnum):
     AGENT_SUBSCRIBE = "agent.subscribe"
     AGENT_VOUCH = "agent.vouch"
     AGENT_UNVOUCH = "agent.unvouch"
+    HEALTH = "agent.health"
     PROPOSE = "artifact.propose"
+    REVISE = "artifact.revise"
+    WITHDRAW = "artifact.withdraw"
+    RESUBMIT = "artifact.resubmit"
+    FLAG_STALE = "artifact.flag_stale"
     OBJECT = "review.object"
+    SEAL = "review.seal"
     ARGUE = "review.argue"
     COMMIT = "review.commit"
     REVEAL = "review.reveal"
     CONTEST = "review.contest"
+    RULE = "review.rule"
+    DISPUTE = "dispute.file"
+    REPORT = "dispute.report"
+    ASSESS = "dispute.assess"
+    APPEAL = "sanction.appeal"
+    ADMIN = "admin.review"
+    ADOPT = "charter.adopt"
+    COSIGN = "act.cosign"
     CERTIFICATE = "certificate.final"
     TRUST_HEAD = "instance.trust_head"
     LOG_FORK = "log.fork"
@@ -66,12 +80,26 @@ KINDS: Final[Mapping[str, KindSpec]] = {
     Kind.AGENT_SUBSCRIBE: KindSpec(body=bodies.AgentSubscribe, authors=_AGENT),
     Kind.AGENT_VOUCH: KindSpec(body=trust_bodies.AgentVouch, authors=_AGENT),
     Kind.AGENT_UNVOUCH: KindSpec(body=trust_bodies.AgentUnvouch, authors=_AGENT),
+    Kind.HEALTH: KindSpec(body=curation_bodies.AgentHealth, authors=_OPERATOR),
     Kind.PROPOSE: KindSpec(body=review_bodies.Propose, authors=_AGENT, text=texts.ArtifactText),
+    Kind.REVISE: KindSpec(body=curation_bodies.Revise, authors=_AGENT, text=texts.ArtifactText),
+    Kind.WITHDRAW: KindSpec(body=curation_bodies.Withdraw, authors=_AGENT),
+    Kind.RESUBMIT: KindSpec(body=curation_bodies.Resubmit, authors=_AGENT, text=texts.Note),
+    Kind.FLAG_STALE: KindSpec(body=curation_bodies.FlagStale, authors=_AGENT, text=texts.Note),
     Kind.OBJECT: KindSpec(body=review_bodies.ObjectTo, authors=_AGENT, text=texts.Note),
+    Kind.SEAL: KindSpec(body=curation_bodies.SealArgument, authors=_AGENT),
     Kind.ARGUE: KindSpec(body=review_bodies.Argue, authors=_AGENT, text=texts.Note),
     Kind.COMMIT: KindSpec(body=review_bodies.Commit, authors=_AGENT),
     Kind.REVEAL: KindSpec(body=review_bodies.Reveal, authors=_AGENT),
     Kind.CONTEST: KindSpec(body=review_bodies.Contest, authors=_AGENT, text=texts.Note),
+    Kind.RULE: KindSpec(body=curation_bodies.Rule, authors=_AGENT, text=texts.Note),
+    Kind.DISPUTE: KindSpec(body=curation_bodies.DisputeFile, authors=_AGENT, text=texts.Note),
+    Kind.REPORT: KindSpec(body=curation_bodies.DisputeReport, authors=_AGENT, text=texts.Note),
+    Kind.ASSESS: KindSpec(body=curation_bodies.Assess, authors=_AGENT, text=texts.Note),
+    Kind.APPEAL: KindSpec(body=curation_bodies.Appeal, authors=_AGENT, text=texts.Note),
+    Kind.ADMIN: KindSpec(body=curation_bodies.AdminReview, authors=_OPERATOR),
+    Kind.ADOPT: KindSpec(body=curation_bodies.CharterAdopt, authors=_OPERATOR),
+    Kind.COSIGN: KindSpec(body=curation_bodies.ActCosign, authors=_OPERATOR),
     Kind.CERTIFICATE: KindSpec(body=bodies.CertificateFinal, authors=_INSTANCE),
     Kind.TRUST_HEAD: KindSpec(body=trust_bodies.TrustHead, authors=_INSTANCE),
     Kind.LOG_FORK: KindSpec(body=bodies.LogFork, authors=_ANYONE),

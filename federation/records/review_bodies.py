@@ -82,7 +82,7 @@ class ObjectTo(Body, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Hold hash and length of the text together."""
-        _check_text(self.text_hash, self.text_len)
+        check_text(self.text_hash, self.text_len)
 
 
 class Argue(Body, frozen=True, kw_only=True):
@@ -96,13 +96,15 @@ class Argue(Body, frozen=True, kw_only=True):
     evidence: Evidence = ()
     """A set."""
     replies_to: RecordId | None = None
+    nonce: Digest | None = None
+    """Opens the author's `review.seal`; nil for every other argument."""
     text_hash: Digest | None = None
     text_len: TextLength = 0
 
     def __post_init__(self) -> None:
         """Hold the set to its one spelling, and hash and length of the text together."""
         check_set("evidence", self.evidence)
-        _check_text(self.text_hash, self.text_len)
+        check_text(self.text_hash, self.text_len)
 
 
 class Commit(Body, frozen=True, kw_only=True):
@@ -134,10 +136,10 @@ class Contest(Body, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Hold hash and length of the text together."""
-        _check_text(self.text_hash, self.text_len)
+        check_text(self.text_hash, self.text_len)
 
 
-def _check_text(text_hash: Digest | None, text_len: int) -> None:
+def check_text(text_hash: Digest | None, text_len: int) -> None:
     """Raise ValueError unless hash and length name a text together, or none."""
     if (text_hash is None) != (text_len == 0):
         raise ValueError("text_len: it is 0 exactly if text_hash is nil")

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from federation.charter import (
     Admission,
     Charter,
+    Disputes,
     Founder,
     Genesis,
     GenesisInstance,
     Quotas,
     Review,
+    Sanctions,
     Timing,
     Trust,
     build,
@@ -51,9 +53,11 @@ def founded(
     *,
     timing: Timing | None = None,
     review: Review | None = None,
+    disputes: Disputes | None = None,
     trust: Trust | None = None,
     admission: Admission | None = None,
     quotas: Quotas | None = None,
+    sanctions: Sanctions | None = None,
 ) -> Charter:
     """Build a charter named Moot."""
     return build(
@@ -63,7 +67,9 @@ def founded(
         genesis=genesis,
         timing=timing,
         review=review,
+        disputes=disputes,
         trust=trust,
         admission=admission,
         quotas=quotas,
+        sanctions=sanctions,
     )

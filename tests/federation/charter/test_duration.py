@@ -1,8 +1,17 @@
 import pytest
 from msgspec.structs import replace
 
-from federation.charter import HOUR, MINUTE, SECOND, preset, spell, worst_case_time
-from federation.charter.duration import agreement_time
+from federation.charter import (
+    HOUR,
+    MATTERS,
+    MINUTE,
+    SECOND,
+    preset,
+    spell,
+    worst_case_of,
+    worst_case_time,
+)
+from federation.charter.duration import WorstCase, agreement_time, boxed_within
 from tests.federation.charter.founding import founded, genesis_of
 
 
@@ -28,16 +37,70 @@ def test_low_sensitivity_adds_the_fast_window() -> None:
     assert low.total - high.total == 3 * HOUR + agreement_time(charter)
 
 
-def test_a_rule_phase_adds_nothing_while_there_is_no_arbitration() -> None:
-    charter = founded("community", genesis_of([2] * 4))
-    review = charter.review
-    names = [step.name for step in worst_case_time(charter, "high").steps]
+PANEL = ["deliberate", "commit", "commit2", "decide", "contest"]
 
-    assert review.rule > 0
-    assert names == ["cut", "deliberate", "commit", "commit2", "decide", "contest"]
-    assert worst_case_time(charter, "high") == worst_case_time(
-        replace(charter, review=replace(review, rule=0)), "high"
-    )
+
+def _names(worst: WorstCase) -> list[str]:
+    return [step.name for step in worst.steps]
+
+
+def test_a_window_of_high_sensitivity_is_in_the_path_if_it_is_held() -> None:
+    charter = founded("federation", genesis_of([2] * 4))
+    begins_at_once = replace(charter, review=replace(charter.review, fast_high=0))
+    held, at_once = worst_case_time(charter, "high"), worst_case_time(begins_at_once, "high")
+
+    assert "fast" in _names(held)
+    assert held.total - at_once.total == 6 * HOUR + agreement_time(charter)
+
+
+def test_arbiters_ask_for_a_rerun_and_the_second_ruling_is_appealed_against() -> None:
+    charter = founded("community", genesis_of([2] * 4))
+    ruled = worst_case_time(charter, "high")
+
+    assert _names(ruled) == ["cut", *PANEL, "rule", "cut", *PANEL, "rule", "appeal", "admin"]
+    # The fresh round opens at the cut that tells of the ruling: within an epoch.
+    assert ruled.steps[7].window == charter.timing.epoch
+
+
+def test_without_arbiters_a_review_ends_by_its_sign() -> None:
+    charter = founded("community", genesis_of([2] * 4))
+    plain = replace(charter, review=replace(charter.review, rule=0))
+
+    assert _names(worst_case_time(plain, "high")) == ["cut", *PANEL]
+
+
+@pytest.mark.parametrize(
+    ("mode", "debate"),
+    [
+        ("open", ["deliberate"]),
+        ("rounds", ["deliberate", "turn2", "turn3"]),
+        ("sealed_first", ["seal", "unseal", "deliberate"]),
+    ],
+)
+def test_each_mode_of_debate_takes_its_own_time(mode: str, debate: list[str]) -> None:
+    charter = founded("solo", genesis_of([5]))
+    review = replace(charter.review, mode=mode, turns=3, seal=HOUR, fast_low=0)
+    charter = replace(charter, review=review)
+    names = _names(worst_case_time(charter, "high"))
+
+    assert names == ["cut", *debate, "commit", "commit2", "decide"]
+    assert boxed_within(charter) == 15 * MINUTE + len(debate) * HOUR + 2 * review.commit
+
+
+def test_disputes_reports_and_appeals_end_with_the_operators() -> None:
+    charter = founded("community", genesis_of([2] * 4))
+    dispute, report, appeal = (_names(worst_case_of(charter, matter)) for matter in MATTERS)
+
+    assert dispute == ["cut", *PANEL, "rule", "cut", *PANEL, "rule", "appeal", "admin"]
+    assert report == ["cut", "assess", *dispute[1:]]
+    assert appeal == ["cut", "rule", "appeal", "admin"]
+
+
+def test_without_arbiters_disputes_and_appeals_come_to_the_operators_at_once() -> None:
+    charter = founded("solo", genesis_of([5]))
+
+    assert _names(worst_case_of(charter, "dispute")) == ["cut", *PANEL[:-1], "admin"]
+    assert _names(worst_case_of(charter, "appeal")) == ["cut", "admin"]
 
 
 def test_every_possible_liar_may_waste_one_fence() -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from federation.charter import Charter, FindingCode, Genesis, Severity, TopicClass, preset
-from federation.charter.rules import broken_rules
+from federation.charter.rules import broken_rules, faults_of
 from tests.federation.charter.founding import founded, genesis_of
 
 
@@ -18,10 +18,17 @@ def _broken(charter: Charter) -> list[tuple[FindingCode, str]]:
     ("section", "changes", "named"),
     [
         ("timing", {"cut_min": 6_000}, "timing.cut_min"),
-        ("review", {"q_min": 8}, "review.q_min"),
         ("review", {"k": 1_001}, "review.k"),
         ("review", {"tau_reject": 300_000}, "review.tau_reject"),
         ("review", {"commit_min": 6_000}, "review.commit_min"),
+        ("disputes", {"q_dispute": 2}, "review.q_min"),
+        ("disputes", {"q_dispute": 8}, "disputes.q_dispute"),
+        ("disputes", {"tau_retract": 299_999}, "review.tau_accept"),
+        ("disputes", {"r_dispute": 249_999}, "review.r_min"),
+        ("sanctions", {"warning": 5}, "sanctions.warning"),
+        ("sanctions", {"limit": 7}, "sanctions.limit"),
+        ("sanctions", {"probation": 11}, "sanctions.probation"),
+        ("sanctions", {"ban": 9}, "sanctions.suspension"),
         ("trust", {"w_max": 40_000}, "trust.w_min"),
         ("trust", {"b_floor": 700_001}, "trust.b_floor"),
         ("trust", {"farm_cap": 2_000_000}, "trust.farm_source_cap"),
@@ -59,11 +66,52 @@ def test_amounts_of_evidence_in_the_wrong_order_are_named(low: str, value: int) 
     assert what.startswith(f"trust.evidence.{low}")
 
 
-def test_a_deadline_before_the_end_of_commit_is_refused() -> None:
-    review = replace(preset("test").review, deadline=11_999)
-    found = _broken(founded("test", genesis_of([5]), review=review))
+@pytest.mark.parametrize(
+    ("changes", "needed"),
+    [
+        # The assessment of a report takes longer than any window for objections: 5 s.
+        ({}, 16_000),
+        ({"fast_high": 7_000}, 18_000),
+        ({"mode": "rounds", "turns": 4}, 19_000),
+        ({"mode": "sealed_first", "seal": 2_000}, 20_000),
+    ],
+)
+def test_a_deadline_before_the_end_of_commit_is_refused(
+    changes: dict[str, Any], needed: int
+) -> None:
+    review = replace(preset("test").review, **changes, deadline=needed)
+    short = replace(review, deadline=needed - 1)
 
+    assert _broken(founded("test", genesis_of([5]), review=review)) == []
+    found = _broken(founded("test", genesis_of([5]), review=short))
     assert [code for code, _ in found] == [FindingCode.DEADLINE]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mode": "rounds"},
+        {"mode": "rounds", "turns": 2, "deliberate": 0},
+        {"mode": "sealed_first"},
+    ],
+)
+def test_a_mode_of_debate_needs_what_it_debates_with(changes: dict[str, Any]) -> None:
+    review = replace(preset("test").review, **changes)
+
+    assert [code for code, _ in _broken(founded("test", genesis_of([5]), review=review))] == [
+        FindingCode.MODE
+    ]
+
+
+def test_the_faults_of_a_charter_are_its_errors() -> None:
+    charter = founded("test", genesis_of([5]))
+    broken = replace(charter, review=replace(charter.review, q_min=8))
+    wild = replace(charter, review=replace(charter.review, k=0, q_min=0))
+
+    assert faults_of(charter) == ()
+    # The quorum of a dispute is below that of the review as well.
+    assert len(faults_of(broken)) == 2
+    assert [fault.partition(":")[0] for fault in faults_of(wild)] == ["review.k", "review.q_min"]
 
 
 def test_a_topic_classed_twice_is_refused() -> None:
@@ -89,11 +137,28 @@ def test_every_way_to_weigh_votes_may_be_chosen(changes: dict[str, Any]) -> None
 
 def test_windows_of_seconds_are_for_tests_only() -> None:
     rules = preset("test")
-    charter = founded("solo", genesis_of([5]), timing=rules.timing, review=rules.review)
+    short = replace(rules.review, mode="sealed_first", seal=1_000, appeal=1_000, rule=1_000)
+    charter = founded(
+        "solo", genesis_of([5]), timing=rules.timing, review=short, disputes=rules.disputes
+    )
     found = _broken(charter)
 
     assert {code for code, _ in found} == {FindingCode.TEST_ONLY}
-    assert len(found) == 9
+    assert [what.partition(" is ")[0] for _, what in found] == [
+        "timing.epoch",
+        "timing.cut_min",
+        "timing.leader_timer",
+        "review.fast_low",
+        "review.seal",
+        "review.deliberate",
+        "review.commit",
+        "review.reveal",
+        "review.rule",
+        "review.appeal",
+        "review.admin",
+        "review.deadline",
+        "disputes.assess",
+    ]
 
 
 @pytest.mark.parametrize("field", ["agent_bits", "operator_bits", "gate_bits"])
