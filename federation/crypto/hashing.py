@@ -23,6 +23,8 @@ class Domain(bytes, Enum):
     ORDER = b"folkmoot/1/order"
     MESSAGE = b"folkmoot/1/message"
     VOTE = b"folkmoot/1/vote"
+    ARGUMENT = b"folkmoot/1/argument"
+    VIOLATION = b"folkmoot/1/violation"
     LOCK = b"folkmoot/1/lock"
     WORLD = b"folkmoot/1/world"
     TRUST_HEAD = b"folkmoot/1/trust_head"

@@ -17,6 +17,7 @@ from nacl.bindings import (
 from nacl.exceptions import BadSignatureError
 
 from federation.core import Digest, PublicKey, Realm, RoundId, Seed, Signature
+from federation.crypto.arguments import SealedArgument, open_argument, seal_argument
 from federation.crypto.ballots import Ballot, open_sealed, seal
 
 _SIGN_BYTES: Final = 64
@@ -43,9 +44,9 @@ class Signer(Protocol):
 
 
 class BallotSigner(Signer, Protocol):
-    """What one key of a voter can do: it also seals and opens its own ballots.
+    """What one key of a voter can do: it also seals and opens its own ballots and arguments.
 
-    Instances never vote, so they make do with a `Signer`. The key of a sealed ballot stays inside:
+    Instances never vote, so they make do with a `Signer`. The keys of what is sealed stay inside:
     who can ask for a ballot of one round cannot open the ballots of all.
     """
 
@@ -57,6 +58,19 @@ class BallotSigner(Signer, Protocol):
 
     def open(self, realm: Realm, round_id: RoundId, sealed: bytes) -> tuple[Ballot, bytes]:
         """Give ballot and nonce of what this key sealed in this round; CallerError if it did not."""
+        ...
+
+    def seal_argument(
+        self, realm: Realm, round_id: RoundId, content: SealedArgument, *, salt: bytes
+    ) -> bytes:
+        """Encrypt an argument, its text and its nonce for this key only; `salt` is 24 random bytes.
+
+        Raises CallerError if the text is not the one that the argument names.
+        """
+        ...
+
+    def open_argument(self, realm: Realm, round_id: RoundId, sealed: bytes) -> SealedArgument:
+        """Give what this key sealed as an argument in this round; CallerError if it did not."""
         ...
 
 
@@ -88,10 +102,25 @@ class KeySigner:
         """Give ballot and nonce; raises CallerError unless this key sealed them in this round."""
         return open_sealed(sealed, key=ballot_key(self._seed, realm, round_id))
 
+    def seal_argument(
+        self, realm: Realm, round_id: RoundId, content: SealedArgument, *, salt: bytes
+    ) -> bytes:
+        """Encrypt an argument, its text and its nonce under the key of this author and round."""
+        return seal_argument(content, key=argument_key(self._seed, realm, round_id), salt=salt)
+
+    def open_argument(self, realm: Realm, round_id: RoundId, sealed: bytes) -> SealedArgument:
+        """Give what was sealed; raises CallerError unless this key sealed it in this round."""
+        return open_argument(sealed, key=argument_key(self._seed, realm, round_id))
+
 
 def ballot_key(seed: Seed, realm: Realm, round_id: RoundId) -> bytes:
     """BLAKE2b(key = seed, "folkmoot/1/ballot" ‖ realm ‖ round): seals a ballot (design: commit)."""
     return keyed_hash(seed, b"folkmoot/1/ballot" + realm + round_id)
+
+
+def argument_key(seed: Seed, realm: Realm, round_id: RoundId) -> bytes:
+    """BLAKE2b(key = seed, "folkmoot/1/sealed_argument" ‖ realm ‖ round): seals an argument."""
+    return keyed_hash(seed, b"folkmoot/1/sealed_argument" + realm + round_id)
 
 
 def keyed_hash(key: bytes, content: bytes) -> Digest:

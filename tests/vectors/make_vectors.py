@@ -22,7 +22,12 @@ from federation.crypto import (
     public_key,
 )
 from federation.records import Kind, Record, Revoke, bind_text, cid, did_key, text_id, wire
-from tests.vectors import key_log_vectors, make_agreement_vectors, odd_signatures
+from tests.vectors import (
+    argument_vectors,
+    key_log_vectors,
+    make_agreement_vectors,
+    odd_signatures,
+)
 from tests.vectors.bad_records import bad_records
 from tests.vectors.second_reader import openssl_accepts
 from tests.vectors.signing import signed
@@ -241,6 +246,7 @@ def signature_vectors() -> Json:
 
 
 FILES: Final[Mapping[str, Callable[[], Json]]] = {
+    "arguments.json": argument_vectors.vectors,
     "canonical.json": canonical_vectors,
     "commitments.json": commitment_vectors,
     "identities.json": identity_vectors,

@@ -12,11 +12,15 @@ from federation.records.statement import SIGN_DOMAIN
 
 BALLOT = b"folkmoot/1/ballot"
 """Personalises a keyed hash, like the beacon's; not a domain of `digest`."""
+ARGUMENT = b"folkmoot/1/sealed_argument"
+"""The same, for sealed arguments."""
 SEED = b"folkmoot/1/seed/"
 """The same, for seeds that are derived from one secret."""
 SNAPSHOT = b"folkmoot/1/snapshot"
 """Begins what names the certified part of a snapshot; a plain hash over it, no `digest`."""
-PREFIXES = sorted({*(domain.value for domain in Domain), SIGN_DOMAIN, BALLOT, SEED, SNAPSHOT})
+PREFIXES = sorted(
+    {*(domain.value for domain in Domain), SIGN_DOMAIN, BALLOT, ARGUMENT, SEED, SNAPSHOT}
+)
 SOURCES = sorted(Path(federation.__path__[0]).rglob("*.py"))
 
 

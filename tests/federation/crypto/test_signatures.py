@@ -7,11 +7,15 @@ from nacl.signing import SigningKey
 
 from federation.core import CallerError, Code
 from federation.crypto import (
+    Argument,
     BallotSigner,
     KeySigner,
+    SealedArgument,
     Signer,
+    argument_key,
     ballot_key,
     is_signed_by,
+    open_argument,
     open_sealed,
     public_key,
     sign,
@@ -105,7 +109,40 @@ def test_a_ballot_opens_with_the_key_realm_and_round_that_sealed_it_and_no_other
         assert refused.value.code is Code.COMMITMENT_MISMATCH
 
 
+def test_a_signer_opens_only_the_arguments_that_it_sealed_itself_in_that_round() -> None:
+    signer: BallotSigner = KeySigner(SEED)
+    content = SealedArgument(
+        argument=Argument(stance="for", level="content"), text=None, nonce=named("nonce")
+    )
+    sealed = signer.seal_argument(REALM, ROUND, content, salt=named("salt")[:24])
+
+    assert signer.open_argument(REALM, ROUND, sealed) == content
+    assert open_argument(sealed, key=argument_key(SEED, REALM, ROUND)) == content
+    others: list[tuple[BallotSigner, bytes, bytes]] = [
+        (KeySigner(named("another seed")), REALM, ROUND),
+        (signer, OTHER_REALM, ROUND),
+        (signer, REALM, named("another round")),
+    ]
+    for other, realm, round_id in others:
+        with pytest.raises(CallerError) as refused:
+            other.open_argument(realm, round_id, sealed)
+
+        assert refused.value.code is Code.COMMITMENT_MISMATCH
+
+
+def test_no_key_seals_both_ballots_and_arguments() -> None:
+    assert argument_key(SEED, REALM, ROUND) != ballot_key(SEED, REALM, ROUND)
+
+
 def test_a_signer_offers_to_sign_seal_open_and_tell_secrets_and_nothing_else() -> None:
     offered = {name for name in dir(KeySigner) if not name.startswith("_")}
 
-    assert offered == {"public", "sign", "secret", "seal", "open"}
+    assert offered == {
+        "public",
+        "sign",
+        "secret",
+        "seal",
+        "open",
+        "seal_argument",
+        "open_argument",
+    }
