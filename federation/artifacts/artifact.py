@@ -21,8 +21,12 @@ class State(StrEnum):
     """A formal vote decides."""
     ACTIVE = "active"
     """It stands."""
+    DISPUTED = "disputed"
+    """It stood, and a fresh panel decides whether it still does."""
     RETRACTED = "retracted"
     """It does not stand; it and its reasons stay readable."""
+    SUPERSEDED = "superseded"
+    """An accepted revision stands in its place."""
 
 
 class Flag(StrEnum):
@@ -38,6 +42,12 @@ class Flag(StrEnum):
     """No action until a ruling."""
     SUPPORT_LOST = "support_lost"
     """Something that it rests on was retracted."""
+    STALE = "stale"
+    """Somebody has shown that it may be out of date."""
+    REREVIEW = "rereview"
+    """Its author, or an approver without whom it would not stand, was banned."""
+    DISPUTES_SPENT = "disputes_spent"
+    """It has survived all disputes that the charter allows: only operators can still retract it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,3 +74,30 @@ class Artifact:
     """Its newest round."""
     verdict: Verdict | None = None
     """What its newest ended round decided."""
+    accepted: tuple[Verdict, ...] = ()
+    """The verdicts that let it stand: its acceptance, then disputes that were dismissed. None once it
+    is retracted."""
+    cites: tuple[ArtifactId, ...] = ()
+    """What it rests on, ascending."""
+    revises: ArtifactId | None = None
+    """What it supersedes if it is accepted."""
+    superseded_by: ArtifactId | None = None
+    """The accepted revision that stands in its place."""
+    rounds: int = 0
+    """Rounds that were opened for it, of all kinds: the ordinal of the next."""
+    disputes: int = 0
+    """Disputes that were opened, and count for d_max."""
+    resubmitted: int = 0
+    """How often it came back."""
+    retracted_at: int | None = None
+    """Tick of its newest retraction: cooldowns count from it."""
+    stale_at: int | None = None
+    """Tick of the newest stale flag."""
+    evidence: tuple[Digest, ...] = ()
+    """Digests that its proposal, disputes and resubmissions have brought, ascending."""
+    grounds: tuple[str, ...] = ()
+    """Grounds on which it was disputed since it came to stand, ascending: none of them is new."""
+    voters: tuple[AgentId, ...] = ()
+    """Who has opened a ballot on it, ascending: they sit on no fresh panel."""
+    reports: int = 0
+    """Report rounds that are open."""

@@ -1,94 +1,24 @@
-"""Named guards: the conditions beside each row of the lifecycle table (paper 2.1, 3.2.1).
+"""Guards of submission and review: the conditions beside these rows of the table (paper 2.1, 3.2.1).
 
 A guard looks at the artifact and at the facts of the action and returns None, or why the action
-is refused. Facts are collected by the caller from the world of one cut, so a guard is a pure
-function and every node judges alike.
+is refused. A guard is a pure function of what one cut contains, so every node judges alike.
+Guards of disputes and of what comes after a retraction have modules of their own.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import Final
 
 from federation.artifacts.artifact import Artifact, Flag
-from federation.artifacts.verdicts import DecidedBy, Verdict
-from federation.charter import Sensitivity
-from federation.core import (
-    AgentId,
-    ArtifactId,
-    Code,
-    Digest,
-    InstanceId,
-    OperatorId,
-    Ppm,
-    short,
-)
+from federation.artifacts.facts import Facts, Refusal, Submission, Window, wrong_facts
+from federation.artifacts.personal import held_against
+from federation.artifacts.verdicts import DecidedBy, RoundKind, Verdict
+from federation.core import Code, short
+from federation.trust import Decision
 
-
-class Refusal(NamedTuple):
-    """Why an action is refused: code, reason, remedy."""
-
-    code: Code
-    why: str
-    fix: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
-    """Facts of `submit`, in the world of the cut that first contains the proposal."""
-
-    id: ArtifactId
-    author: AgentId
-    author_operator: OperatorId
-    home: InstanceId
-    topics: tuple[str, ...]
-    sensitivity: Sensitivity
-    text_id: Digest
-    cut: int
-    admitted: bool
-    delegated: bool
-    """The author's operator delegated proposing to it."""
-    forked: bool
-    """A contained proof bars the author until it picks a branch of its chain."""
-    barred: bool
-    """The author's identity is revoked, or it has disowned the record."""
-    r: Ppm
-    """The author's Beta reputation."""
-    r_min: Ppm
-    duplicate_of: ArtifactId | None
-    """An artifact of equal `text_id` that comes first in cut order."""
-    used: int
-    """Proposals of the author that counted in this epoch."""
-    quota: int
-    """Proposals an epoch allows it at its tier."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """Facts of the fast track, when it would open and when it closes, as the round pinned them.
-
-    A flag or a class that changes while the round runs is not among them: else two nodes could
-    judge one certified list differently.
-    """
-
-    sensitivity: Sensitivity
-    flags: frozenset[Flag]
-    """The artifact's flags in the world of the cut that opened the round."""
-    held: bool
-    """The objection window was open for its time; False when the charter has none."""
-    objections: int
-    """Objections that the `fast` certificate lists."""
-    author_has_ticket: bool
-    watchers: int
-    """Matching subscriptions of reviewers who could have objected."""
-    watchers_needed: int
-    """min(fast_min_watchers, reviewers who may review this)."""
-    verdict: Verdict | None = None
-    """The fast track's verdict, kept with the artifact that it accepts."""
-
-
-Facts: TypeAlias = Submission | Window | Verdict
-Guard: TypeAlias = Callable[[Artifact | None, Facts], Refusal | None]
+JUDGED: Final = frozenset({DecidedBy.VOTE, DecidedBy.SIGN, DecidedBy.ARBITER, DecidedBy.ADMIN})
+"""Rules behind which somebody's judgement stands."""
+_SHORTFALL: Final = frozenset({DecidedBy.SHORTFALL})
+_REVIEW: Final[frozenset[RoundKind]] = frozenset({"review"})
 
 
 class ReviewReason(StrEnum):
@@ -122,7 +52,7 @@ def review_reasons(window: Window) -> tuple[ReviewReason, ...]:
 def may_submit(artifact: Artifact | None, facts: Facts) -> Refusal | None:
     """`submit`: admitted, trusted enough, not barred, no exact duplicate, quota free."""
     if artifact is not None or not isinstance(facts, Submission):
-        return _wrong_facts("the proposal")
+        return wrong_facts("the proposal")
     if not facts.admitted:
         return Refusal(
             Code.NOT_ADMITTED, "no cut has admitted its author", "ask an instance for admission"
@@ -145,6 +75,8 @@ def may_submit(artifact: Artifact | None, facts: Facts) -> Refusal | None:
             "its author is revoked, or has disowned the record",
             "propose it with an identity of good standing",
         )
+    if facts.refused is not None:
+        return held_against(facts.refused)
     if facts.r < facts.r_min:
         return Refusal(
             Code.NOT_ELIGIBLE,
@@ -169,11 +101,23 @@ def may_submit(artifact: Artifact | None, facts: Facts) -> Refusal | None:
 def may_pass_fast(artifact: Artifact | None, facts: Facts) -> Refusal | None:
     """`accept` by fast track: nobody objected, and nothing else asks for a vote."""
     if artifact is None or not isinstance(facts, Window):
-        return _wrong_facts("the closed objection window")
+        return wrong_facts("the closed objection window")
     reasons = review_reasons(facts)
     if reasons:
         return Refusal(
             Code.GUARD_FAILED, f"a vote is needed: {', '.join(reasons)}", "begin the review"
+        )
+    consent = facts.verdict
+    if (
+        consent is None
+        or consent.round != artifact.round
+        or not consent.accepted
+        or consent.by is not DecidedBy.FAST_TRACK
+    ):
+        return Refusal(
+            Code.GUARD_FAILED,
+            "no verdict says that the fast track of its own round has ended",
+            "give the verdict that the certified list stands for",
         )
     return None
 
@@ -181,7 +125,7 @@ def may_pass_fast(artifact: Artifact | None, facts: Facts) -> Refusal | None:
 def may_begin_review(artifact: Artifact | None, facts: Facts) -> Refusal | None:
     """`begin_review`: at least one reason for a vote."""
     if artifact is None or not isinstance(facts, Window):
-        return _wrong_facts("the objection window")
+        return wrong_facts("the objection window")
     if not review_reasons(facts):
         return Refusal(
             Code.GUARD_FAILED,
@@ -192,50 +136,54 @@ def may_begin_review(artifact: Artifact | None, facts: Facts) -> Refusal | None:
 
 
 def may_accept(artifact: Artifact | None, facts: Facts) -> Refusal | None:
-    """`accept` by verdict: this round's, by a quorum's vote, by sign, or by shortfall policy."""
-    return _verdict_guard(
-        artifact,
-        facts,
-        accepted=True,
-        by=frozenset({DecidedBy.VOTE, DecidedBy.SIGN, DecidedBy.SHORTFALL}),
-    )
+    """`accept` by verdict: a vote, its sign, a ruling, the operators, or the shortfall policy."""
+    return verdict_guard(artifact, facts, kinds=_REVIEW, accepted=True, by=JUDGED | _SHORTFALL)
 
 
 def may_reject(artifact: Artifact | None, facts: Facts) -> Refusal | None:
-    """`reject` by verdict: this round's, by a quorum's vote or by sign."""
-    return _verdict_guard(
-        artifact, facts, accepted=False, by=frozenset({DecidedBy.VOTE, DecidedBy.SIGN})
-    )
+    """`reject` by verdict: a vote, its sign, a ruling, or the operators."""
+    return verdict_guard(artifact, facts, kinds=_REVIEW, accepted=False, by=JUDGED)
 
 
 def may_time_out(artifact: Artifact | None, facts: Facts) -> Refusal | None:
-    """`timeout`: the box is void, or too few ballots were opened and the policy rejects."""
-    return _verdict_guard(
-        artifact, facts, accepted=False, by=frozenset({DecidedBy.TIMEOUT, DecidedBy.SHORTFALL})
+    """`timeout`: nobody decided in time, or too few ballots were opened and the policy rejects."""
+    return verdict_guard(
+        artifact,
+        facts,
+        kinds=_REVIEW,
+        accepted=False,
+        by=_SHORTFALL | frozenset({DecidedBy.TIMEOUT}),
     )
 
 
-def _verdict_guard(
-    artifact: Artifact | None, facts: Facts, *, accepted: bool, by: frozenset[DecidedBy]
+def verdict_guard(
+    artifact: Artifact | None,
+    facts: Facts,
+    *,
+    kinds: frozenset[RoundKind],
+    accepted: bool,
+    by: frozenset[DecidedBy],
 ) -> Refusal | None:
+    """Refuse a verdict that is not of the artifact's own round, or does not stand for the row.
+
+    `accepted` is the decision that the row asks for; `none` never moves an artifact. `by` are the
+    rules that may have given it, `kinds` the rounds that may end so.
+    """
     if artifact is None or not isinstance(facts, Verdict):
-        return _wrong_facts("the verdict of its round")
+        return wrong_facts("the verdict of its round")
     if facts.round != artifact.round:
         return Refusal(
             Code.GUARD_FAILED, "the verdict is of another round", "use its own round's verdict"
         )
-    if facts.accepted is not accepted or facts.by not in by:
+    decision = Decision.ACCEPT if accepted else Decision.REJECT
+    if facts.decision is not decision or facts.by not in by or facts.kind not in kinds:
         return Refusal(
             Code.GUARD_FAILED,
-            f"its round ended with {facts.decision} by {facts.by}",
+            f"its {facts.kind} round ended with {facts.decision} by {facts.by}",
             "take the action that this verdict stands for",
         )
-    if facts.by in {DecidedBy.VOTE, DecidedBy.SIGN} and not facts.quorum:
+    if facts.by is DecidedBy.VOTE and not facts.quorum:
         return Refusal(
-            Code.GUARD_FAILED, "no quorum stands behind the verdict", "apply the shortfall policy"
+            Code.GUARD_FAILED, "no quorum stands behind the vote", "apply the shortfall policy"
         )
     return None
-
-
-def _wrong_facts(needed: str) -> Refusal:
-    return Refusal(Code.GUARD_FAILED, f"the action rests on {needed}", f"give {needed}")

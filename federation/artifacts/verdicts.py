@@ -6,10 +6,14 @@ it is computed stands in `review`; here is only its form, because the lifecycle 
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
-from federation.core import AgentId, OperatorId, Ppm, RoundId, Weight
+from federation.core import AgentId, Digest, OperatorId, Ppm, RoundId, Weight
 from federation.crypto import Ballot
 from federation.trust import Decision, Unrevealed
+
+RoundKind: TypeAlias = Literal["review", "dispute", "report", "appeal"]
+"""What a round is about. A report that is credible goes on as a dispute."""
 
 
 class DecidedBy(StrEnum):
@@ -24,7 +28,19 @@ class DecidedBy(StrEnum):
     SHORTFALL = "shortfall"
     """Too few ballots: the charter's policy for that sensitivity."""
     TIMEOUT = "timeout"
-    """The round passed its deadline before a box was shut."""
+    """The round passed its deadline before a box was shut, or nobody decided in the end."""
+    ARBITER = "arbiter"
+    """A drawn arbiter ruled."""
+    ADMIN = "admin"
+    """A quorum of operators decided by hand."""
+    RERUN = "rerun"
+    """An arbiter asked for a fresh panel: nothing is decided, another round follows."""
+    UNFOUNDED = "unfounded"
+    """A moderator found a report not credible."""
+    LAPSED = "lapsed"
+    """No moderator looked at a report in time."""
+    ASSESSED = "assessed"
+    """A report was credible and another round, or the operators, decide."""
 
 
 class Narrow(StrEnum):
@@ -42,6 +58,8 @@ class Narrow(StrEnum):
     """Fewer than five operators stand behind the counted ballots."""
     FEW_MEMBERS = "few_member_operators"
     """Fewer than four operators run instances: one liar or one absence is felt."""
+    NOT_SEALED = "not_sealed"
+    """A rerun: what the first panel voted was known to the second."""
     CAP = "cap_stopped_at_half"
     """A cap on operators or instances would have taken more than half of the weight, and took half:
     somebody may count for more than its share."""
@@ -66,7 +84,7 @@ class Verdict:
 
     round: RoundId
     decision: Decision
-    """`accept` or `reject`, never `none`."""
+    """`accept` or `reject`, of a dispute: keep or retract; `none` if the round decided nothing."""
     by: DecidedBy
     numerator: int
     """Σ w·v over counted ballots."""
@@ -85,6 +103,13 @@ class Verdict:
     """All opened ballots by voter, practice ballots among them."""
     unrevealed: tuple[Unrevealed, ...] = ()
     """Listed commitments that nobody opened, by voter."""
+    kind: RoundKind = "review"
+    rulers: tuple[Digest, ...] = ()
+    """Arbiters or operators whose word decided; the moderator of a report."""
+    contested: bool = False
+    """Somebody who took part has contested the process."""
+    frivolous: bool = False
+    """Of a dismissed dispute: hardly any weight was against the artifact."""
     objections: int = 0
     narrow: tuple[Narrow, ...] = ()
     """In the order of the enum; empty where all safeguards held."""

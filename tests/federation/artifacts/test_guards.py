@@ -6,13 +6,15 @@ from federation.artifacts import (
     Artifact,
     DecidedBy,
     Flag,
+    Guard,
     ReviewReason,
+    RoundKind,
+    Verdict,
     Window,
     may_submit,
     review_reasons,
 )
 from federation.artifacts.guards import (
-    Guard,
     may_accept,
     may_begin_review,
     may_pass_fast,
@@ -22,8 +24,17 @@ from federation.artifacts.guards import (
 from federation.core import Code
 from federation.trust import Decision
 from tests.builders import named
-from tests.federation.artifacts.forms import proposed, quiet_window, submission, verdict
+from tests.federation.artifacts.forms import (
+    consent,
+    proposed,
+    quiet_window,
+    submission,
+    under_review,
+    verdict,
+)
 
+KINDS: tuple[RoundKind, ...] = ("review", "dispute", "report", "appeal")
+JUDGED = {DecidedBy.VOTE, DecidedBy.SIGN, DecidedBy.ARBITER, DecidedBy.ADMIN}
 WINDOWS = st.builds(
     Window,
     sensitivity=st.sampled_from(["low", "high"]),
@@ -33,6 +44,7 @@ WINDOWS = st.builds(
     author_has_ticket=st.booleans(),
     watchers=st.integers(0, 4),
     watchers_needed=st.integers(0, 4),
+    verdict=st.just(consent()),
 )
 
 
@@ -53,6 +65,9 @@ def test_a_trusted_author_may_submit_something_new() -> None:
         ({"forked": True, "barred": True}, Code.FORK),
         ({"delegated": False}, Code.NOT_ELIGIBLE),
         ({"r": 249_999}, Code.NOT_ELIGIBLE),
+        ({"refused": Code.SUSPENDED, "r": 0}, Code.SUSPENDED),
+        ({"refused": Code.BANNED, "used": 10}, Code.BANNED),
+        ({"refused": Code.BANNED, "admitted": False}, Code.NOT_ADMITTED),
         ({"duplicate_of": named("first")}, Code.DUPLICATE),
         ({"used": 10}, Code.OVER_QUOTA),
     ],
@@ -96,10 +111,26 @@ def test_a_closed_window_leads_either_to_acceptance_or_to_a_vote(facts: Window) 
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        consent(round=named("another round")),
+        consent(decision=Decision.REJECT),
+        consent(decision=Decision.NONE),
+        verdict(),
+    ],
+)
+def test_silence_counts_only_with_the_verdict_of_its_own_fast_track(said: Verdict | None) -> None:
+    facts = quiet_window(verdict=said)
+
+    assert code_of(may_pass_fast, proposed(), facts) is Code.GUARD_FAILED
+
+
+@pytest.mark.parametrize(
     ("guard", "decision", "by"),
     [
-        (may_accept, Decision.ACCEPT, {DecidedBy.VOTE, DecidedBy.SIGN, DecidedBy.SHORTFALL}),
-        (may_reject, Decision.REJECT, {DecidedBy.VOTE, DecidedBy.SIGN}),
+        (may_accept, Decision.ACCEPT, JUDGED | {DecidedBy.SHORTFALL}),
+        (may_reject, Decision.REJECT, JUDGED),
         (may_time_out, Decision.REJECT, {DecidedBy.TIMEOUT, DecidedBy.SHORTFALL}),
     ],
 )
@@ -107,26 +138,34 @@ def test_a_verdict_opens_only_the_row_that_it_stands_for(
     guard: Guard, decision: Decision, by: set[DecidedBy]
 ) -> None:
     open_rows = {
-        (facts.decision, facts.by)
-        for facts in (verdict(decision=d, by=b) for d in Decision for b in DecidedBy)
-        if guard(proposed(), facts) is None
+        (facts.decision, facts.by, facts.kind)
+        for facts in (
+            verdict(decision=d, by=b, kind=k) for d in Decision for b in DecidedBy for k in KINDS
+        )
+        if guard(under_review(), facts) is None
     }
 
-    # `none` never stands in a verdict; if it did, nothing would be accepted by it.
-    assert {(d, b) for d, b in open_rows if d is not Decision.NONE} == {(decision, b) for b in by}
+    assert open_rows == {(decision, b, "review") for b in by}
 
 
 def test_a_verdict_of_another_round_moves_nothing() -> None:
     facts = verdict(round=named("another round"))
 
-    assert code_of(may_accept, proposed(), facts) is Code.GUARD_FAILED
+    assert code_of(may_accept, under_review(), facts) is Code.GUARD_FAILED
+    assert code_of(may_accept, under_review(round=None), verdict()) is Code.GUARD_FAILED
 
 
-@pytest.mark.parametrize("by", [DecidedBy.VOTE, DecidedBy.SIGN])
-def test_no_vote_counts_without_a_quorum(by: DecidedBy) -> None:
-    facts = verdict(by=by, quorum=False)
+@pytest.mark.parametrize("guard", [may_accept, may_reject])
+def test_no_vote_counts_without_a_quorum(guard: Guard) -> None:
+    decision = Decision.ACCEPT if guard is may_accept else Decision.REJECT
+    facts = verdict(decision=decision, quorum=False)
 
-    assert code_of(may_accept, proposed(), facts) is Code.GUARD_FAILED
+    assert code_of(guard, under_review(), facts) is Code.GUARD_FAILED
+
+
+@pytest.mark.parametrize("by", [DecidedBy.SIGN, DecidedBy.ARBITER, DecidedBy.ADMIN])
+def test_who_decides_in_a_votes_place_needs_no_quorum(by: DecidedBy) -> None:
+    assert may_accept(under_review(), verdict(by=by, quorum=False)) is None
 
 
 @pytest.mark.parametrize("guard", [may_pass_fast, may_begin_review, may_accept])
