@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from federation.charter import Badge
 from federation.core import AgentId, InstanceId, OperatorId, Weight
 
 
@@ -29,7 +30,17 @@ class AgentView:
     scope: frozenset[str] = frozenset()
     """Kinds that its operator delegated; empty means all an agent may author."""
 
+    badges: frozenset[Badge] = frozenset()
+    """Offices for which it may be drawn, or speak."""
+    suspended: bool = False
+    """A sanction keeps it from reviews, disputes and proposals."""
+    banned: bool = False
+    quarantined: bool = False
+    """Its votes carry nothing: it is taken to be broken."""
+    probation: bool = False
+    """Half its weight, and it proposes in the sandbox only."""
+
     @property
     def barred(self) -> bool:
         """Tell whether it may take no part at all in the round."""
-        return self.revoked or self.forked
+        return self.revoked or self.forked or self.suspended or self.banned

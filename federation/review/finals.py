@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from federation.certificates import ListValue, Phase, VoidValue
 from federation.core import AgentId, Digest, RecordId
-from federation.records import Commit, Record
+from federation.records import Commit, Record, SealArgument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,15 @@ def box_digest(finals: Finals) -> Digest | None:
 def commitments(finals: Finals) -> dict[AgentId, Digest]:
     """Map each voter in the box to its commitment; a list holds one of each."""
     return dict(_commitments(finals))
+
+
+def seals(finals: Finals) -> dict[AgentId, Digest]:
+    """Map each author of a listed sealed assessment to its commitment."""
+    return {
+        record.author: record.body.commitment
+        for record in listed(finals, Phase.SEAL)
+        if isinstance(record.body, SealArgument)
+    }
 
 
 def _commitments(finals: Finals) -> Iterator[tuple[AgentId, Digest]]:

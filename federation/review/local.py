@@ -13,12 +13,14 @@ from federation.artifacts import DecidedBy
 from federation.certificates import Phase
 from federation.core import MILLION, AgentId, Ppm, Weight
 from federation.crypto import Choice
+from federation.review.course import course
 from federation.review.eligibility import Eligible
 from federation.review.finals import Finals, box, listed
-from federation.review.phases import count, course
 from federation.review.pin import RoundPin
-from federation.review.tally import Tally
-from federation.review.verdict import Escalation, by_sign, conclude
+from federation.review.plans import objections
+from federation.review.rulings import ruling_of
+from federation.review.tally import Tally, count
+from federation.review.verdict import Escalation, conclude
 from federation.trust import Decision
 
 
@@ -60,11 +62,13 @@ def local_verdict(
     pin: RoundPin,
     finals: Finals,
     weights: Mapping[AgentId, Weight],
-    escalate: Escalation = by_sign,
+    escalate: Escalation | None = None,
 ) -> LocalVerdict | None:
     """Count an ended round's opened ballots with my weights; None if it opened none.
 
     `weights` are before caps, in ppm; whom they do not name keeps the weight that the round pinned.
+    What my count leaves open is decided by `escalate`, or as the round's own lists say: by what
+    its arbiter or its operators ruled, else by the sign.
     """
     lists = course(pin, finals).lists
     if Phase.DECIDE not in lists:
@@ -76,9 +80,9 @@ def local_verdict(
     verdict = conclude(
         mine,
         recounted,
-        objections=len(listed(lists, Phase.FAST)),
+        objections=objections(lists),
         contested=bool(listed(lists, Phase.CONTEST)),
-        escalate=escalate,
+        escalate=escalate or (lambda _, mine_counted: ruling_of(pin, lists, mine_counted)),
     )
     return LocalVerdict(
         decision=verdict.decision,

@@ -1,8 +1,9 @@
-"""What an ended round hands on: to the artifact its action, to trust its rows (paper 2.1, 2.3).
+"""What an ended round hands on: to the artifact its action, to trust its rows (paper 2.1, 2.3, 3.3).
 
 Agreement of many is weak evidence and a policy for missing voters is none: a verdict by shortfall
 or timeout decides about the artifact, but says nothing for or against people, except who left a
-listed commitment closed.
+listed commitment closed. What an arbiter or the operators decide says nothing about the voters
+either, since it was not their vote that decided, but settles who was right, author or disputer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,23 +12,38 @@ from typing import Final
 from federation.artifacts import (
     Action,
     Artifact,
+    Credible,
     DecidedBy,
+    Flag,
     State,
     Verdict,
     Window,
     apply,
+    freeze,
+    hide,
 )
 from federation.certificates import Phase
 from federation.core import AgentId, OperatorId, RecordId
-from federation.records import Argue, Record
+from federation.records import Argue, Record, Ruled
+from federation.review.course import Ended, course, next_phase
 from federation.review.finals import Finals, listed
-from federation.review.phases import Ended, next_phase
 from federation.review.pin import RoundPin, fast_window, watchers
-from federation.review.verdict import Escalation, by_sign
+from federation.review.rulings import assessed, heard
 from federation.trust import Answered, Counted, Decision, RoundOutcome, Vote, top_topic
 
 _SILENT: Final = frozenset({DecidedBy.SHORTFALL, DecidedBy.TIMEOUT})
 """Verdicts that nobody's judgement stands behind."""
+_BY_OFFICE: Final = frozenset({DecidedBy.ARBITER, DecidedBy.ADMIN})
+"""Verdicts that were not the voters' own."""
+_DEBATE: Final = (
+    Phase.UNSEAL,
+    Phase.DELIBERATE,
+    Phase.TURN2,
+    Phase.TURN3,
+    Phase.TURN4,
+    Phase.TURN5,
+)
+_IN_REVIEW: Final = frozenset({State.PROPOSED, State.UNDER_REVIEW})
 
 
 def window(pin: RoundPin, finals: Finals, verdict: Verdict | None = None) -> Window:
@@ -45,26 +61,38 @@ def window(pin: RoundPin, finals: Finals, verdict: Verdict | None = None) -> Win
     )
 
 
-def advance(
-    artifact: Artifact, pin: RoundPin, finals: Finals, escalate: Escalation = by_sign
-) -> Artifact:
+def advance(artifact: Artifact, pin: RoundPin, finals: Finals, *, tick: int = 0) -> Artifact:
     """Bring an artifact to where its round has come; the same artifact if nothing changed.
 
-    The artifact must be in this round (`federation.artifacts.in_round`).
+    A round acts only while it is the artifact's newest, but for a report: once it is credible it
+    hides the artifact and takes it if it stands. `tick` is that of the world: cooldowns count from
+    it. A sanction's appeal has no artifact and changes none.
     """
-    now = next_phase(pin, finals, escalate)
-    if now is Phase.FAST or artifact.state not in {State.PROPOSED, State.UNDER_REVIEW}:
+    if pin.kind == "appeal":
         return artifact
+    if pin.kind == "report":
+        artifact = _reported(artifact, pin, finals)
+    if artifact.round != pin.round:
+        return artifact
+    now = next_phase(pin, finals)
     verdict = now.verdict if isinstance(now, Ended) else None
+    if pin.is_dispute:
+        return _disputed(artifact, pin, finals, verdict, tick)
+    if now is Phase.FAST or artifact.state not in _IN_REVIEW:
+        return artifact
     if verdict is not None and verdict.by is DecidedBy.FAST_TRACK:
-        return apply(artifact, Action.ACCEPT, window(pin, finals, verdict))
+        return _apply(artifact, Action.ACCEPT, pin, window(pin, finals, verdict), tick)
     if artifact.state is State.PROPOSED:
-        artifact = apply(artifact, Action.BEGIN_REVIEW, window(pin, finals))
-    return artifact if verdict is None else apply(artifact, action_of(verdict), verdict)
+        artifact = _apply(artifact, Action.BEGIN_REVIEW, pin, window(pin, finals), tick)
+    return _settled(artifact, pin, finals, verdict, tick)
 
 
-def action_of(verdict: Verdict) -> Action:
-    """Name the lifecycle's action that a verdict stands for."""
+def action_of(verdict: Verdict) -> Action | None:
+    """Name the lifecycle's action that a verdict stands for; None if it decides nothing."""
+    if verdict.decision is Decision.NONE or verdict.kind == "appeal":
+        return None
+    if verdict.kind != "review":
+        return Action.KEEP if verdict.accepted else Action.RETRACT
     if verdict.accepted:
         return Action.ACCEPT
     return Action.TIMEOUT if verdict.by in _SILENT else Action.REJECT
@@ -77,17 +105,20 @@ def outcome_of(
 
     `tick` is the tick at which the round begins to count, `topics` are the artifact's.
     """
+    about_people = verdict.by not in _SILENT and verdict.kind != "appeal"
     return RoundOutcome(
         round_id=pin.round,
         tick=tick,
         author=pin.author,
         author_operator=pin.author_operator,
         home_operator=pin.home_operator,
-        decision=Decision.NONE if verdict.by in _SILENT else verdict.decision,
+        decision=verdict.decision if about_people else Decision.NONE,
         strong=verdict.strong,
         fast_track=verdict.by is DecidedBy.FAST_TRACK,
         topic=top_topic(topics),
-        votes=tuple(
+        votes=()
+        if verdict.by in _BY_OFFICE
+        else tuple(
             Vote(
                 voter=one.voter,
                 operator=one.operator,
@@ -98,12 +129,14 @@ def outcome_of(
         ),
         unrevealed=verdict.unrevealed,
         answered=tuple(_answered(pin, finals, verdict)),
+        disputer=pin.disputer,
+        dispute=pin.is_dispute,
     )
 
 
 def counted_of(verdict: Verdict) -> tuple[Counted, ...]:
     """Give the weighed ballots for the estimate of competence; none if no vote decided."""
-    if verdict.by in _SILENT:
+    if verdict.decision is Decision.NONE or verdict.by in _SILENT | _BY_OFFICE:
         return ()
     return tuple(
         Counted(agent=one.voter, choice=one.ballot.choice, weight=one.weight)
@@ -112,14 +145,52 @@ def counted_of(verdict: Verdict) -> tuple[Counted, ...]:
     )
 
 
+def _reported(artifact: Artifact, pin: RoundPin, finals: Finals) -> Artifact:
+    """Let a credible report hide what it is about, and take it if it stands and is free."""
+    said = assessed(pin, course(pin, finals).lists)
+    if said is None or not said.credible or artifact.round == pin.round:
+        return artifact
+    if pin.assess_only:
+        return hide(artifact)
+    if artifact.state is not State.ACTIVE or Flag.FROZEN in artifact.flags:
+        return artifact
+    return apply(artifact, Action.DISPUTE, Credible(round=pin.round))
+
+
+def _disputed(
+    artifact: Artifact, pin: RoundPin, finals: Finals, verdict: Verdict | None, tick: int
+) -> Artifact:
+    if artifact.state is not State.DISPUTED:
+        return artifact
+    return _settled(artifact, pin, finals, verdict, tick)
+
+
+def _settled(
+    artifact: Artifact, pin: RoundPin, finals: Finals, verdict: Verdict | None, tick: int
+) -> Artifact:
+    """Apply the verdict, or freeze what waits for the operators because an arbiter said so."""
+    if verdict is None:
+        said = heard(pin, course(pin, finals).lists)
+        frozen = said is not None and said.ruling is Ruled.FREEZE
+        return freeze(artifact) if frozen else artifact
+    action = action_of(verdict)
+    return artifact if action is None else _apply(artifact, action, pin, verdict, tick)
+
+
+def _apply(
+    artifact: Artifact, action: Action, pin: RoundPin, facts: Window | Verdict, tick: int
+) -> Artifact:
+    return apply(artifact, action, facts, tick=tick, d_max=pin.charter.disputes.d_max)
+
+
 def _answered(pin: RoundPin, finals: Finals, verdict: Verdict) -> Iterator[Answered]:
     """Find arguments that a reviewer of another operator replied to or cited in its ballot."""
-    arguments = listed(finals, Phase.DELIBERATE)
-    heard: dict[RecordId, set[OperatorId]] = {}
+    arguments = tuple(record for phase in _DEBATE for record in listed(finals, phase))
+    heard_by: dict[RecordId, set[OperatorId]] = {}
     for speaker, record in _mentions(pin, arguments, verdict):
-        heard.setdefault(record, set()).add(pin.agents[speaker].operator)
+        heard_by.setdefault(record, set()).add(pin.agents[speaker].operator)
     for argument in arguments:
-        if heard.get(argument.id, set()) - {pin.agents[argument.author].operator}:
+        if heard_by.get(argument.id, set()) - {pin.agents[argument.author].operator}:
             yield Answered(agent=argument.author, argument=argument.id)
 
 

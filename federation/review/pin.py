@@ -7,19 +7,26 @@ sanctioned meanwhile; so every node qualifies the same records and counts the sa
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from federation.artifacts import Flag
+from federation.artifacts import Flag, RoundKind
 from federation.charter import Charter, Sensitivity
 from federation.codec import encode
-from federation.core import AgentId, ArtifactId, Digest, InstanceId, OperatorId, Realm, RoundId
+from federation.core import (
+    AgentId,
+    ArtifactId,
+    Digest,
+    InstanceId,
+    OperatorId,
+    Realm,
+    RecordId,
+    RoundId,
+)
 from federation.crypto import Domain, digest
 from federation.review.agent_view import AgentView
-from federation.review.eligibility import Eligible, eligible
+from federation.review.eligibility import NOBODY_VOTES, Eligible, eligible, fresh_panel
 from federation.trust import TRUSTED
 
-RoundKind: TypeAlias = Literal["review"]
-"""Disputes and reports come with a later protocol level."""
 _TWO: Final = 2
 
 
@@ -45,6 +52,24 @@ class RoundPin:
     flags: frozenset[Flag] = frozenset()
     """The artifact's flags in that world; with any of them it is always voted on."""
     kind: RoundKind = "review"
+    disputer: AgentId | None = None
+    """Who filed the dispute or the report; None if the rules opened it themselves."""
+    disputer_operator: OperatorId | None = None
+    cause: RecordId | None = None
+    """The record that opened it, where that is not the artifact's own: dispute, report, resubmission,
+    appeal."""
+    voted: frozenset[AgentId] = frozenset()
+    """Who may not sit on this panel because it has voted on the artifact before."""
+    rerun: bool = False
+    """An arbiter asked for it: it is not asked for again, and its panel is fresh."""
+    assess_only: bool = False
+    """Of a report: another round runs, or nothing stands, so that it ends with the assessment."""
+    formal: bool = False
+    """It is voted on in any case: a revision by another author than the first."""
+    members: frozenset[OperatorId] = frozenset()
+    """Operators of member instances: who decides by hand."""
+    beacon: Digest | None = None
+    """The first beacon after the round opened: arbiters are drawn with it. None until then."""
     charter: Charter
     agents: Mapping[AgentId, AgentView]
     """Every agent admitted in that world."""
@@ -55,13 +80,23 @@ class RoundPin:
 
     def __post_init__(self) -> None:
         """Work out who may vote."""
-        allowed = eligible(
-            self.agents,
-            author=self.author,
-            author_operator=self.author_operator,
-            q_min=self.charter.review.q_min,
-        )
-        object.__setattr__(self, "eligible", allowed)
+        object.__setattr__(self, "eligible", _eligible(self))
+
+    @property
+    def is_dispute(self) -> bool:
+        """Tell whether it asks if something still stands; +1 on its ballots means to keep it."""
+        return self.kind in {"dispute", "report"}
+
+    @property
+    def sides(self) -> frozenset[AgentId]:
+        """The author, and who filed the dispute or the report."""
+        return frozenset({self.author} if self.disputer is None else {self.author, self.disputer})
+
+    @property
+    def side_operators(self) -> frozenset[OperatorId]:
+        """Operators of the sides, as they were pinned."""
+        filed = self.disputer_operator
+        return frozenset({self.author_operator} if filed is None else {self.author_operator, filed})
 
 
 def round_id(
@@ -76,7 +111,12 @@ def round_id(
 
 
 def quorum_needed(pin: RoundPin) -> int:
-    """Count the opened ballots of reviewers that a vote needs: min(q_min, E)."""
+    """Count the opened ballots of reviewers that a vote needs.
+
+    In a review min(q_min, E); a dispute's quorum is never lowered, and an appeal has no vote.
+    """
+    if pin.is_dispute:
+        return pin.charter.disputes.q_dispute
     return min(pin.charter.review.q_min, len(pin.eligible.reviewers))
 
 
@@ -90,8 +130,13 @@ def has_quorum(pin: RoundPin, voters: Collection[AgentId]) -> bool:
 
 
 def is_undecidable(pin: RoundPin) -> bool:
-    """Tell whether nobody with weight may review: E = 0 or Σw = 0."""
-    return not any(pin.agents[agent].weight for agent in pin.eligible.reviewers)
+    """Tell whether no vote can decide it: nobody with weight may review (E = 0 or Σw = 0).
+
+    Nor can one where a dispute has fewer reviewers than its quorum, and an appeal has no vote.
+    """
+    reviewers = pin.eligible.reviewers
+    weightless = not any(pin.agents[agent].weight for agent in reviewers)
+    return weightless or not has_quorum(pin, reviewers)
 
 
 def watchers(pin: RoundPin) -> tuple[int, int]:
@@ -106,14 +151,37 @@ def watchers(pin: RoundPin) -> tuple[int, int]:
 def fast_window(pin: RoundPin) -> int:
     """Give the objection window in ms; 0 where there is none and a vote begins at once.
 
-    Only low sensitivity, an author with a ticket and no flag may pass without a vote; a trusted
-    author waits half as long (design: tier 1).
+    An author with a ticket and no flag has one; a trusted author of low sensitivity waits half as
+    long (design: tier 1). Of high sensitivity it only collects objections before the vote.
     """
-    if pin.sensitivity != "low" or not pin.author_has_ticket or pin.flags:
+    formal = pin.formal or pin.rerun or pin.kind != "review"
+    if formal or not pin.author_has_ticket or pin.flags:
         return 0
+    if pin.sensitivity != "low":
+        return pin.charter.review.fast_high
     author = pin.agents.get(pin.author)
     window = pin.charter.review.fast_low
     return window // _TWO if author is not None and author.tier >= TRUSTED else window
+
+
+def most_arguments(pin: RoundPin) -> int:
+    """Count the arguments of one author that a turn of the debate lists."""
+    review = pin.charter.review
+    return 1 if review.mode == "rounds" else review.arguments_each
+
+
+def _eligible(pin: RoundPin) -> Eligible:
+    if pin.kind == "appeal":
+        return NOBODY_VOTES
+    if not pin.is_dispute:
+        return eligible(
+            pin.agents,
+            author=pin.author,
+            author_operator=pin.author_operator,
+            q_min=pin.charter.review.q_min,
+            voted=pin.voted if pin.rerun else frozenset(),
+        )
+    return fresh_panel(pin.agents, involved=pin.voted | pin.sides, operators=pin.side_operators)
 
 
 __all__ = [
@@ -123,6 +191,7 @@ __all__ = [
     "fast_window",
     "has_quorum",
     "is_undecidable",
+    "most_arguments",
     "quorum_needed",
     "round_id",
     "watchers",

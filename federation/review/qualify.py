@@ -2,33 +2,56 @@
 
 Nothing local enters: not when a record arrived, not who sent it. So every honest member puts the
 same records into its witness, and a record that counts here counts everywhere. A record that
-does not count is stored all the same, with a code that says why (design: the log).
+does not count is stored all the same, with a code that says why (design: the log). What the offices
+may say (moderators, arbiters, operators) stands in `offices`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from federation.certificates import Looked, Phase
-from federation.core import Code, Digest
+from federation.core import Code
 from federation.crypto import opens
-from federation.records import Argue, Commit, Contest, ObjectTo, Record, Reveal
-from federation.review.eligibility import may_object, may_take_part, may_vote
-from federation.review.finals import Finals, commitments, listed
-from federation.review.phases import course
-from federation.review.pin import RoundPin
+from federation.crypto.arguments import argument_opens
+from federation.records import (
+    AdminReview,
+    Argue,
+    Assess,
+    Commit,
+    Contest,
+    ObjectTo,
+    Record,
+    Reveal,
+    Rule,
+    SealArgument,
+)
+from federation.review.course import Course, course
+from federation.review.eligibility import is_delegated, may_object, may_take_part, may_vote
+from federation.review.finals import Finals, commitments, listed, seals
+from federation.review.offices import may_assess, may_decide, may_speak_for_process, rules_well
+from federation.review.pin import RoundPin, most_arguments
+from federation.review.quotas import RoundBody, over_quota, written
 
 _ATTEMPTS: Final = 4
 """Reveals of one agent in a round that are looked at: a slip may be put right, a flood may not."""
 
-RoundBody = ObjectTo | Argue | Commit | Reveal | Contest
-"""Bodies of the records that belong to a round."""
-
 _PHASES: Final[Mapping[type[RoundBody], tuple[Phase, ...]]] = {
     ObjectTo: (Phase.FAST,),
-    Argue: (Phase.DELIBERATE,),
+    SealArgument: (Phase.SEAL,),
+    Argue: (
+        Phase.UNSEAL,
+        Phase.DELIBERATE,
+        Phase.TURN2,
+        Phase.TURN3,
+        Phase.TURN4,
+        Phase.TURN5,
+    ),
     Commit: (Phase.COMMIT, Phase.COMMIT2),
     Reveal: (Phase.DECIDE,),
-    Contest: (Phase.CONTEST,),
+    Contest: (Phase.CONTEST, Phase.APPEAL),
+    Rule: (Phase.RULE,),
+    Assess: (Phase.ASSESS,),
+    AdminReview: (Phase.ADMIN,),
 }
 
 
@@ -38,14 +61,7 @@ def phase_of(pin: RoundPin, finals: Finals, record: Record) -> Phase | None:
     None if it names no digest that the lists so far make known for its kind: the caller waits
     for a certificate, or, if the named digest is known, the record came too early or too late.
     """
-    body = record.body
-    if not isinstance(body, RoundBody) or body.round != pin.round:
-        return None
-    after = course(pin, finals).after
-    for phase in _PHASES[type(body)]:
-        if after.get(phase) == body.after:
-            return phase
-    return None
+    return _phase_in(course(pin, finals), pin, record)
 
 
 def qualifies(
@@ -56,38 +72,51 @@ def qualifies(
     `earlier` are the author's records of this round that come before it on its own branch, in
     seq order; other branches and other authors cannot change the answer.
     """
-    phase = phase_of(pin, finals, record)
+    so_far = course(pin, finals)
+    phase = _phase_in(so_far, pin, record)
     if phase is None:
         return Code.NOT_IN_PHASE
+    body = record.body
+    assert isinstance(body, RoundBody), "only these have a phase"  # noqa: S101 # our own invariant
+    lists = _before(so_far, phase)
+    # Of agents only: what an operator decides is not delegated to it by anybody.
     view = pin.agents.get(record.author)
-    # A promise may always be kept: whoever could commit can reveal.
-    keeps = isinstance(record.body, Reveal)
+    # A promise may always be kept: whoever could commit can reveal, and whoever sealed can open.
+    keeps = phase in {Phase.DECIDE, Phase.UNSEAL}
     if view is not None and not keeps and not is_delegated(view.scope, record.kind):
         return Code.NOT_ELIGIBLE
-    match record.body:
+    match body:
         case ObjectTo():
-            return may_object(pin.agents, record.author, pin.author) or _quota(
-                earlier, ObjectTo, record.body.after, 1
+            return may_object(
+                pin.agents,
+                record.author,
+                pin.author,
+                operator=pin.author_operator,
+                relaxed=pin.eligible.relaxed,
+            ) or over_quota(earlier, body, 1)
+        case SealArgument():
+            return may_vote(pin.agents, pin.eligible, record.author) or (
+                Code.ALREADY_COMMITTED if written(earlier, body) else None
             )
         case Argue():
-            return may_take_part(pin.agents, record.author) or _quota(
-                earlier, Argue, record.body.after, pin.charter.review.arguments_each
-            )
+            if phase is Phase.UNSEAL:
+                return over_quota(earlier, body, _ATTEMPTS) or _unsealing(pin, lists, record, body)
+            return _argument(pin, record, body, earlier)
         case Commit():
             return may_vote(pin.agents, pin.eligible, record.author) or _committed(
-                phase, finals, record, earlier
+                phase, lists, record, body, earlier
             )
         case Reveal():
-            return _quota(earlier, Reveal, record.body.after, _ATTEMPTS) or _opening(
-                pin, finals, record, record.body
-            )
-        case _:
-            return _contest(pin, finals, record, earlier)
-
-
-def is_delegated(scope: frozenset[str], kind: str) -> bool:
-    """Tell whether an operator's word covers a kind; an empty scope covers all."""
-    return not scope or kind in scope
+            return over_quota(earlier, body, _ATTEMPTS) or _opening(pin, lists, record, body)
+        case Contest():
+            return may_speak_for_process(pin, lists, record.author) or over_quota(earlier, body, 1)
+        case Rule():
+            return rules_well(pin, lists, record.author, body) or over_quota(earlier, body, 1)
+        case Assess():
+            return may_assess(pin, record.author, body) or over_quota(earlier, body, 1)
+        case AdminReview():
+            return may_decide(pin, record.author, body) or over_quota(earlier, body, 1)
+    assert_never(body)
 
 
 def look(pin: RoundPin, finals: Finals, record: Record, earlier: Sequence[Record] = ()) -> Looked:
@@ -100,31 +129,64 @@ def look(pin: RoundPin, finals: Finals, record: Record, earlier: Sequence[Record
     )
 
 
-def _quota(
-    earlier: Iterable[Record], kind: type[RoundBody], after: Digest, most: int
+def _phase_in(so_far: Course, pin: RoundPin, record: Record) -> Phase | None:
+    body = record.body
+    if not isinstance(body, RoundBody) or body.round != pin.round:
+        return None
+    for phase in _PHASES[type(body)]:
+        if so_far.after.get(phase) == body.after:
+            return phase
+    return None
+
+
+def _before(so_far: Course, phase: Phase) -> Finals:
+    """Give the lists that the plan reached before a phase: only they can be part of an answer."""
+    order = list(so_far.after)
+    return {one: so_far.lists[one] for one in order[: order.index(phase)]}
+
+
+def _argument(
+    pin: RoundPin, record: Record, argument: Argue, earlier: Iterable[Record]
 ) -> Code | None:
-    """Refuse the record after the `most`-th of its kind and phase on one branch."""
-    return Code.OVER_QUOTA if _written(earlier, kind, after) >= most else None
+    """Let anybody argue who may take part; a nonce opens a seal, and only in its own phase."""
+    if argument.nonce is not None:
+        return Code.NOT_IN_PHASE
+    return may_take_part(pin.agents, record.author) or over_quota(
+        earlier, argument, most_arguments(pin)
+    )
+
+
+def _unsealing(pin: RoundPin, lists: Finals, record: Record, argument: Argue) -> Code | None:
+    sealed = seals(lists).get(record.author)
+    if sealed is None:
+        return Code.NOT_CERTIFIED
+    opened = argument.nonce is not None and argument_opens(
+        argument,
+        argument.nonce,
+        sealed,
+        realm=pin.realm,
+        round_id=pin.round,
+        author=record.author,
+    )
+    return None if opened else Code.COMMITMENT_MISMATCH
 
 
 def _committed(
-    phase: Phase, finals: Finals, record: Record, earlier: Iterable[Record]
+    phase: Phase, lists: Finals, record: Record, body: Commit, earlier: Iterable[Record]
 ) -> Code | None:
     """Let a voter commit once: not after another for this list, nor if the first list holds it.
 
     Who missed the first list may try again when the round is widened: only one can be listed.
     """
-    body = record.body
-    again = isinstance(body, Commit) and _written(earlier, Commit, body.after) > 0
     boxed = phase is Phase.COMMIT2 and any(
-        one.author == record.author for one in listed(finals, Phase.COMMIT)
+        one.author == record.author for one in listed(lists, Phase.COMMIT)
     )
-    return Code.ALREADY_COMMITTED if again or boxed else None
+    return Code.ALREADY_COMMITTED if boxed or written(earlier, body) else None
 
 
-def _opening(pin: RoundPin, finals: Finals, record: Record, reveal: Reveal) -> Code | None:
+def _opening(pin: RoundPin, lists: Finals, record: Record, reveal: Reveal) -> Code | None:
     """Let a listed voter open its commitment; nothing later bars it, not even a fork."""
-    committed = commitments(finals).get(record.author)
+    committed = commitments(lists).get(record.author)
     if committed is None:
         return Code.NOT_CERTIFIED
     opened = opens(
@@ -136,25 +198,3 @@ def _opening(pin: RoundPin, finals: Finals, record: Record, reveal: Reveal) -> C
         voter=record.author,
     )
     return None if opened else Code.COMMITMENT_MISMATCH
-
-
-def _contest(
-    pin: RoundPin, finals: Finals, record: Record, earlier: Iterable[Record]
-) -> Code | None:
-    """Let the author, and whoever a list of the round names, contest once."""
-    code = may_take_part(pin.agents, record.author)
-    if code is not None:
-        return code
-    involved = {
-        one.author
-        for phase, final in finals.items()
-        if phase is not Phase.CONTEST
-        for one in final.records
-    }
-    if record.author != pin.author and record.author not in involved:
-        return Code.NOT_ELIGIBLE
-    return Code.OVER_QUOTA if any(isinstance(one.body, Contest) for one in earlier) else None
-
-
-def _written(earlier: Iterable[Record], kind: type[RoundBody], after: Digest) -> int:
-    return sum(isinstance(one.body, kind) and one.body.after == after for one in earlier)

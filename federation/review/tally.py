@@ -7,11 +7,14 @@ apart. Nothing depends on the order in which ballots arrive.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from federation.artifacts import OpenedBallot
+from federation.certificates import Phase
 from federation.core import AgentId, OperatorId, Weight
 from federation.crypto import Ballot
 from federation.records import Record, Reveal
+from federation.review.finals import Finals, box, listed
 from federation.review.pin import RoundPin, has_quorum
 from federation.trust import Capped, Unrevealed, capped
 
@@ -46,9 +49,33 @@ class Tally:
         return tuple(sorted(self.counted + self.practice, key=lambda opened: opened.voter))
 
     @property
+    def weight_against(self) -> Weight:
+        """Add up the counted weight of those against."""
+        return sum(opened.weight for opened in self.counted if opened.ballot.choice < 0)
+
+    @property
     def against(self) -> bool:
         """Tell whether a reviewer voted against."""
         return any(opened.ballot.choice < 0 for opened in self.counted)
+
+
+NOTHING: Final = Tally(
+    numerator=0,
+    denominator=0,
+    counted=(),
+    practice=(),
+    unrevealed=(),
+    quorum=False,
+    halved=False,
+)
+"""The tally of a round in which no ballot was opened."""
+
+
+def count(pin: RoundPin, finals: Finals) -> Tally:
+    """Count the ballots that `decide` lists; nothing where it was never reached."""
+    if Phase.DECIDE not in finals:
+        return NOTHING
+    return tally(pin, box(finals), listed(finals, Phase.DECIDE))
 
 
 def tally(pin: RoundPin, committed: Iterable[Record], reveals: Iterable[Record]) -> Tally:

@@ -110,6 +110,7 @@ from federation.trust.outcomes import (
     dissent_evidence,
     report_evidence,
     reversal_evidence,
+    rows_of,
     withdrawals_of,
 )
 from federation.trust.tiers import (
@@ -207,6 +208,7 @@ __all__ = [
     "report_evidence",
     "requirements",
     "reversal_evidence",
+    "rows_of",
     "standing",
     "stops_at_half",
     "ticket_price",

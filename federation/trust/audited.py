@@ -39,6 +39,10 @@ class Audited:
         self._trust = trust
         self._checked: dict[AgentId, tuple[int, int]] = {}
 
+    def under(self, trust: Trust) -> None:
+        """Go on under another charter's section on trust; what was observed stays observed."""
+        self._trust = trust
+
     def observe(self, agent: AgentId, right: bool, *, audits: int = 1) -> None:
         """Take in `audits` votes of an agent that were found right, or wrong; never abstentions."""
         rights, all_ = self._checked.get(agent, (0, 0))

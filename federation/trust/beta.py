@@ -9,7 +9,9 @@ that of `Evidence`, which no arrival order can change; then, in this order:
 4. sums per tick fade with their age (`decay`) beyond the prior.
 
 Rows older than the window keep counting, faded; they no longer use up a cap. Evidence that comes
-late is put in its place and what lies behind it is folded again. A row that is withdrawn counts as
+late is put in its place and what lies behind it is folded again. When another charter comes into
+force, rows keep their amounts, and discount, caps and decay of all of them are its own (`under`):
+the books depend on the rows and on the charter in force, not on the charters before it. A row that is withdrawn counts as
 if it had never been: it uses up no cap, discounts no other row and is no interaction, and whether
 the row or its withdrawal comes first makes no difference.
 """
@@ -82,6 +84,11 @@ class _Account:
             self._unfold(next(r.tick for r in self.rows if (r.cause, r.kind) in taken))
             self.rows = kept
 
+    def unfold(self) -> None:
+        """Undo the whole fold."""
+        if self.ticks:
+            self._unfold(self.ticks[0])
+
     def _unfold(self, tick: int) -> None:
         place = bisect_right(self.ticks, tick - 1)
         if place < len(self.ticks):
@@ -101,6 +108,13 @@ class Ledger:
         self._decay = Decay(trust.decay)
         self._accounts: dict[AgentId, _Account] = {}
         self._withdrawn: dict[AgentId, set[tuple[Digest, EvidenceKind]]] = {}
+
+    def under(self, trust: Trust) -> None:
+        """Go on under another charter's section on trust: every row is folded again by it."""
+        self._trust = trust
+        self._decay = Decay(trust.decay)
+        for account in self._accounts.values():
+            account.unfold()
 
     def add(self, rows: Iterable[Evidence]) -> None:
         """Take rows in, in any order; each row once, since equal rows count twice.

@@ -47,6 +47,10 @@ class Agreement:
         self._records: dict[AgentId, _Record] = {}
         self._all = _Record()
 
+    def under(self, trust: Trust) -> None:
+        """Go on under another charter's section on trust; what was observed stays observed."""
+        self._trust = trust
+
     def observe(self, ballots: Sequence[Counted], *, accept: Ppm, reject: Ppm) -> None:
         """Take in the counted ballots of one decided round and the thresholds of its tally.
 

@@ -5,10 +5,10 @@ voters and arguers the source is the operator of the artifact's author; for the 
 operators that voted with the decision, so that one friendly operator is discounted as one. All
 amounts come from the charter, in millionths of one outcome, and every division rounds down.
 
-The protocol of this version makes the rows of ended rounds, by `evidence_of` at the next tick, and
-those of who vouched for an agent that is found bad by them (`liability`). What else comes after a
-round (disputes, reversals, reports, audits, dissents) has its kinds here and its rows in
-`outcomes`, for the records that will call for them.
+The rows of ended rounds are made at the next tick, those of a review by `evidence_of` and those of a
+dispute by `outcomes.rows_of`; those of who vouched for an agent that is found bad by `liability`.
+What else becomes known after a round (reversals, reports, audits, dissents) has its kinds here and
+its rows in `outcomes`. No audits are drawn in this version, and no dissents are settled.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from federation.crypto import Choice
 
 
 class EvidenceKind(StrEnum):
-    """Which outcome a row is about; the protocol of this version makes the first four and the last."""
+    """Which outcome a row is about."""
 
     VOTE = "vote"
     """A revealed ballot, with or against the decision."""
@@ -139,6 +139,10 @@ class RoundOutcome:
     answered: tuple[Answered, ...] = ()
     topic: str = ""
     """Top component of the artifact's first topic (`top_topic`)."""
+    disputer: AgentId | None = None
+    """Of a dispute: who filed it, or the report; None if the rules opened it."""
+    dispute: bool = False
+    """It asked whether an artifact still stands: `accept` keeps, `reject` retracts."""
 
 
 def top_topic(topics: Sequence[str]) -> str:

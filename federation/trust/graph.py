@@ -72,6 +72,16 @@ class Graph:
         """What one approved artifact weighs."""
         return self._approval
 
+    def under(self, approval: int) -> None:
+        """Weigh every edge anew, under a charter in which one approved artifact weighs `approval`."""
+        before, self._approval = self._approval, approval
+        for by, edges in self._out.items():
+            for agent, edge in edges.items():
+                weight = edge.weight(approval)
+                if weight != edge.weight(before):
+                    self.version += 1
+                    self._weigh(self._places[by], self._places[agent], weight)
+
     def approve(self, by: AgentId, author: AgentId, count: int = 1) -> None:
         """Note that `by` approved `count` more standing artifacts of `author`.
 

@@ -8,9 +8,9 @@ itself had said of either is withdrawn.
 Source of every row here is the operator of the artifact's author, except of the author's own row,
 which is split over the operators that judged for it.
 
-No record that could call these functions is interpreted in this version of the protocol; the
-round's own rows (`evidence`) are all that a community sees. They are pure, so that tests and
-simulations say what they do before anything depends on it.
+An ended round of any kind is turned into its rows by `rows_of`. Reversals come of retractions, rows
+of reports of assessments and dismissals; audits and dissents have no record yet that calls for them,
+so they are used by tests and simulations only.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,8 @@ class DisputeOutcome:
 
     round: RoundOutcome
     """The dispute round; REJECT means sustained (retracted), ACCEPT dismissed (kept)."""
-    disputer: AgentId
+    disputer: AgentId | None
+    """None if the rules opened it: then it says nothing about who filed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,16 +101,23 @@ class DissentOutcome:
     topic: str = ""
 
 
+def rows_of(outcome: RoundOutcome, table: EvidenceTable) -> tuple[Evidence, ...]:
+    """Turn an ended round into its rows, whichever kind it was; sorted, without rows of nothing."""
+    if not outcome.dispute:
+        return evidence_of(outcome, table)
+    return dispute_evidence(DisputeOutcome(round=outcome, disputer=outcome.disputer), table)
+
+
 def dispute_evidence(outcome: DisputeOutcome, table: EvidenceTable) -> tuple[Evidence, ...]:
     """Turn a dispute into rows of its voters, its disputer and, if it survived, the author.
 
     A dispute that ended without judgement (`Decision.NONE`) says nothing for or against the
-    disputer. The author of a retracted artifact has no row of its own: it pays in standing
+    disputer, and one that the rules opened has none. The author of a retracted artifact has no row of its own: it pays in standing
     artifacts, and its approvers by `reversal_evidence`.
     """
     round_ = outcome.round
     rows = [row for row in evidence_of(round_, table) if row.kind is not EvidenceKind.CONTRIBUTION]
-    if round_.decision is not Decision.NONE:
+    if round_.decision is not Decision.NONE and outcome.disputer is not None:
         sustained = round_.decision is Decision.REJECT
         rows.append(
             Evidence(

@@ -9,19 +9,48 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from federation.artifacts import Flag
+from federation.artifacts import Flag, RoundKind, Verdict
 from federation.certificates import Phase
 from federation.charter import Charter, preset
 from federation.core import AgentId, Digest, InstanceId, OperatorId
 from federation.crypto import Ballot, Choice
-from federation.records import Record, Role
-from federation.review import AgentView, FinalList, Finals, RoundPin, expected_after
+from federation.crypto.arguments import argument_commitment, argument_of
+from federation.records import (
+    AdminReview,
+    Assess,
+    Decree,
+    Record,
+    Role,
+    Rule,
+    Ruled,
+    SealArgument,
+)
+from federation.review import (
+    AgentView,
+    Ended,
+    FinalList,
+    Finals,
+    RoundPin,
+    expected_after,
+    next_phase,
+)
 from tests.builders import REALM, Chain, argue, ballot, commit, contest, named, person, reveal
 from tests.builders import object_to as objection
 from tests.federation.charter.founding import founded, genesis_of
 
 FOR, ABSTAIN, AGAINST = Choice.FOR, Choice.ABSTAIN, Choice.AGAINST
 ROUND = named("round")
+ARTIFACT = named("artifact")
+CAUSE = named("cause")
+"""The record that opened a round, where that is not the artifact's own."""
+BEACON = named("beacon")
+SIX = (1, 1, 1, 1, 1, 1)
+"""An author and five reviewers, each of an operator of its own."""
+ARBITER: dict[str, object] = {"tier": 2, "badges": frozenset({"arbiter"})}
+MODERATOR: dict[str, object] = {"tier": 2, "badges": frozenset({"moderator"})}
+NEWCOMER: dict[str, object] = {"tier": 0, "reviewer": False, "weight": 0}
+RULED: dict[str, object] = {"contest": 1_000, "rule": 2_000, "appeal": 3_000, "admin": 4_000}
+"""Lengths with which a round goes all the way."""
 
 
 def operator(number: int) -> OperatorId:
@@ -32,10 +61,20 @@ def instance(number: int) -> InstanceId:
     return named("instance", number)
 
 
-def charter(**review: object) -> Charter:
-    """Take the test preset, with changes in its section on reviews."""
-    rules = msgspec.structs.replace(preset("test").review, **review)
-    return founded("test", genesis_of([1]), review=rules)
+def member(number: int) -> OperatorId:
+    """Name an operator that can write; the first ones are members."""
+    return person(Role.OPERATOR, number).id
+
+
+def charter(disputes: Mapping[str, object] | None = None, **review: object) -> Charter:
+    """Take the test preset, with changes in its sections on reviews and on disputes."""
+    rules = preset("test")
+    return founded(
+        "test",
+        genesis_of([1]),
+        review=msgspec.structs.replace(rules.review, **review),
+        disputes=msgspec.structs.replace(rules.disputes, **(disputes or {})),
+    )
 
 
 @dataclass(slots=True)
@@ -58,11 +97,18 @@ class Scene:
         watchers: Iterable[int] = (),
         flags: Iterable[Flag] = (),
         review: Mapping[str, object] | None = None,
+        disputes: Mapping[str, object] | None = None,
+        kind: RoundKind = "review",
+        disputer: int | None = None,
+        voted: Iterable[int] = (),
+        beacon: Digest | None = BEACON,
+        **pinned_too: object,
     ) -> "Scene":
         """Make `sizes` agents per operator, all reviewers of tier 1 and equal weight.
 
         `views` changes the pinned view of single agents; operator k's agents belong to instance
-        k mod `instances`.
+        k mod `instances`. The first `members` operators are members; the round is of `kind`, opened
+        by `disputer`, and agents of `voted` have sat on a panel about the artifact before.
         """
         agents: list[Chain] = []
         pinned: dict[AgentId, AgentView] = {}
@@ -86,7 +132,7 @@ class Scene:
         pin = RoundPin(
             round=ROUND,
             realm=REALM,
-            artifact=named("artifact"),
+            artifact=ARTIFACT,
             author=who.agent,
             author_operator=who.operator,
             home=who.instance,
@@ -96,9 +142,17 @@ class Scene:
             author_has_ticket=ticket,
             watchers=frozenset(agents[one].id for one in watchers),
             flags=frozenset(flags),
-            charter=charter(**(review or {})),
+            kind=kind,
+            disputer=None if disputer is None else agents[disputer].id,
+            disputer_operator=None if disputer is None else pinned[agents[disputer].id].operator,
+            cause=None if kind == "review" else CAUSE,
+            voted=frozenset(agents[one].id for one in voted),
+            beacon=beacon,
+            members=frozenset(member(one) for one in range(members)),
+            charter=charter(disputes, **(review or {})),
             agents=pinned,
             member_operators=members,
+            **pinned_too,  # type: ignore[arg-type]
         )
         return cls(pin, agents)
 
@@ -113,9 +167,34 @@ class Scene:
     def object_to(self, who: int, finals: Finals) -> Record:
         return self.agents[who].say(*objection(ROUND, after=self.after(Phase.FAST, finals)))
 
-    def argue(self, who: int, finals: Finals, **changes: object) -> Record:
-        after = self.after(Phase.DELIBERATE, finals)
-        return self.agents[who].say(*argue(ROUND, after=after, **changes))
+    def argue(
+        self, who: int, finals: Finals, phase: Phase = Phase.DELIBERATE, **changes: object
+    ) -> Record:
+        after = self.after(phase, finals)
+        return self.agents[who].say(*argue(ROUND, after=after, **changes))  # type: ignore[arg-type]
+
+    def seal(self, who: int, finals: Finals, **changes: object) -> Record:
+        """Seal the argument that `unseal` opens with the same changes."""
+        chain = self.agents[who]
+        body, _ = argue(ROUND, **changes)  # type: ignore[arg-type]
+        committed = argument_commitment(
+            realm=REALM,
+            round_id=ROUND,
+            author=chain.id,
+            argument=argument_of(body),
+            nonce=self.nonce(who),
+        )
+        after = self.after(Phase.SEAL, finals)
+        return chain.say(
+            SealArgument(round=ROUND, after=after, commitment=committed, sealed=bytes(40))
+        )
+
+    def unseal(self, who: int, finals: Finals, **changes: object) -> Record:
+        opened = {"nonce": self.nonce(who)} | changes
+        return self.argue(who, finals, Phase.UNSEAL, **opened)
+
+    def nonce(self, who: int) -> Digest:
+        return named("argument", who)
 
     def commit(
         self, who: int, finals: Finals, vote: Ballot | None = None, phase: Phase = Phase.COMMIT
@@ -127,15 +206,40 @@ class Scene:
         chain = self.agents[who]
         return chain.say(reveal(chain, ROUND, vote, after=self.after(Phase.DECIDE, finals)))
 
-    def contest(self, who: int, finals: Finals) -> Record:
-        return self.agents[who].say(*contest(ROUND, after=self.after(Phase.CONTEST, finals)))
+    def contest(self, who: int, finals: Finals, phase: Phase = Phase.CONTEST) -> Record:
+        return self.agents[who].say(*contest(ROUND, after=self.after(phase, finals)))
+
+    def rule(self, who: int, finals: Finals, ruling: Ruled = Ruled.BY_SIGN) -> Record:
+        after = self.after(Phase.RULE, finals)
+        return self.agents[who].say(Rule(round=ROUND, after=after, ruling=ruling, ground="fair"))
+
+    def assess(
+        self, who: int, finals: Finals, *, credible: bool = True, **changes: object
+    ) -> Record:
+        after = self.after(Phase.ASSESS, finals)
+        body = Assess(round=ROUND, after=after, report=CAUSE, credible=credible)
+        return self.agents[who].say(msgspec.structs.replace(body, **changes))
+
+    def decree(
+        self, number: int, finals: Finals, decision: Decree = Decree.KEEP, **changes: object
+    ) -> Record:
+        """Let operator `number`, of the members if it is below their number, decide by hand."""
+        body = AdminReview(
+            round=ROUND,
+            after=self.after(Phase.ADMIN, finals),
+            subject=ARTIFACT,
+            decision=decision,
+            reason="seen",
+        )
+        return Chain(person(Role.OPERATOR, number)).say(msgspec.structs.replace(body, **changes))
 
     def opening(self) -> dict[Phase, FinalList]:
         """Certify empty lists of everything before `commit`."""
         finals: dict[Phase, FinalList] = {}
-        for phase in (Phase.FAST, Phase.DELIBERATE):
-            if expected_after(phase, self.pin, finals) is not None:
-                finals[phase] = final(phase)
+        while (now := next_phase(self.pin, finals)) is not Phase.COMMIT:
+            if not isinstance(now, Phase) or now is Phase.RULE:
+                break
+            finals[now] = final(now)
         return finals
 
     def committed(
@@ -174,3 +278,15 @@ def final(phase: Phase, *records: Record, void: bool = False) -> FinalList:
     """Stand for a certified list; its digest is made of what it lists."""
     ids = sorted(record.id.hex() for record in records)
     return FinalList(digest=named("final", phase, *ids, void), records=records, void=void)
+
+
+def ended(scene: Scene, finals: Finals) -> Verdict:
+    """Give the verdict of a round that has ended."""
+    now = next_phase(scene.pin, finals)
+    assert isinstance(now, Ended), f"the round is still in {now}"
+    return now.verdict
+
+
+def low(*sizes: int, watchers: tuple[int, ...] = (1, 2, 3), **changes: object) -> Scene:
+    """Make a round of low sensitivity that three reviewers watch."""
+    return Scene.of(*sizes, sensitivity="low", watchers=watchers, **changes)  # type: ignore[arg-type]

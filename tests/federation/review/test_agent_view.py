@@ -14,13 +14,18 @@ def view(**changes: bool) -> AgentView:
         tier=1,
         weight=1,
         reviewer=True,
-        **changes,
+        **changes,  # type: ignore[arg-type]
     )
 
 
-@pytest.mark.parametrize("why", ["revoked", "forked"])
-def test_a_fork_or_a_revocation_bars_an_agent(why: str) -> None:
+@pytest.mark.parametrize("why", ["revoked", "forked", "suspended", "banned"])
+def test_a_fork_a_revocation_or_a_sanction_bars_an_agent(why: str) -> None:
     assert view(**{why: True}).barred
+
+
+@pytest.mark.parametrize("what", ["quarantined", "probation"])
+def test_quarantine_and_probation_bar_nobody(what: str) -> None:
+    assert not view(**{what: True}).barred
 
 
 def test_an_agent_in_good_standing_is_not_barred() -> None:

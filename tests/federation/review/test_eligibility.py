@@ -1,12 +1,19 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from federation.artifacts import RoundKind
 from federation.core import Code
-from federation.review import AgentView, eligible, may_object, may_take_part, may_vote
+from federation.review import (
+    AgentView,
+    eligible,
+    is_delegated,
+    may_object,
+    may_take_part,
+    may_vote,
+)
 from tests.builders import named
-from tests.federation.review.scene import Scene, operator
-
-NEWCOMER = {"tier": 0, "reviewer": False, "weight": 0}
+from tests.federation.review.scene import NEWCOMER, SIX, Scene, operator
 
 
 def test_one_operator_with_five_founders_has_four_reviewers() -> None:
@@ -69,7 +76,97 @@ def test_refusals_name_their_reason() -> None:
     assert may_vote(agents, allowed, newcomer) is None
     assert may_object(agents, newcomer, author) is Code.NOT_ELIGIBLE
     assert may_object(agents, author, author) is Code.NOT_ELIGIBLE
-    assert may_object(agents, kin, author) is None
+    assert may_object(agents, kin, author) is Code.AUTHORS_OPERATOR
+    assert may_object(agents, kin, author, relaxed=True) is None
+
+
+def test_sanctions_have_codes_of_their_own() -> None:
+    views = {
+        1: {"suspended": True},
+        2: {"banned": True, "suspended": True},
+        3: {"quarantined": True},
+        4: {"probation": True},
+    }
+    scene = Scene.of(*SIX, views=views)
+    agents, allowed = scene.pin.agents, scene.pin.eligible
+    author, suspended, banned, quarantined, probation, _ = (chain.id for chain in scene.agents)
+
+    assert may_take_part(agents, suspended) is Code.SUSPENDED
+    assert may_take_part(agents, banned) is Code.BANNED
+    assert may_vote(agents, allowed, suspended) is Code.SUSPENDED
+    assert may_object(agents, banned, author) is Code.BANNED
+    assert may_object(agents, quarantined, author) is Code.QUARANTINED
+    assert may_object(agents, probation, author) is None
+    # It is taken to be broken: it may show that it is not.
+    assert may_take_part(agents, quarantined) is None
+    assert allowed.practice == {quarantined}
+    assert allowed.reviewers == scene.ids(4, 5)
+
+
+def test_the_operator_that_counts_is_the_one_that_the_round_pinned() -> None:
+    scene = Scene.of(*SIX)
+    agents, author, moved = scene.pin.agents, scene.agents[0].id, scene.agents[1].id
+
+    assert may_object(agents, moved, author, operator=operator(1)) is Code.AUTHORS_OPERATOR
+    assert may_object(agents, moved, author, operator=operator(0)) is None
+    assert may_object(agents, moved, named("gone")) is None
+
+
+def test_sanctioned_agents_fill_no_bench() -> None:
+    views = {1: {"suspended": True}, 2: {"banned": True}, 3: {"quarantined": True}}
+    scene = Scene.of(*SIX, views=views)
+
+    assert scene.pin.eligible.reviewers == scene.ids(4, 5)
+
+
+def test_a_dispute_has_a_fresh_panel_of_strangers_to_both_sides() -> None:
+    scene = Scene.of(
+        2, 2, 2, 1, 1, kind="dispute", disputer=2, voted=(4,), views={7: NEWCOMER, 6: {}}
+    )
+
+    # Neither the author's operator (0, 1), nor the disputer's (2, 3), nor who has voted (4).
+    assert scene.pin.eligible.reviewers == scene.ids(5, 6)
+    assert scene.pin.eligible.practice == scene.ids(7)
+    assert not scene.pin.eligible.relaxed
+
+
+@pytest.mark.parametrize("kind", ["dispute", "report"])
+def test_a_dispute_never_relaxes_its_exclusions(kind: RoundKind) -> None:
+    scene = Scene.of(5, kind=kind)
+
+    assert scene.pin.eligible.reviewers == frozenset()
+    assert not scene.pin.eligible.relaxed
+
+
+def test_a_dispute_that_the_rules_open_has_no_second_side() -> None:
+    assert Scene.of(1, 1, 1, kind="dispute").pin.eligible.reviewers == Scene.of(1, 1, 1).ids(1, 2)
+
+
+def test_only_the_panel_of_a_rerun_is_fresh_in_a_review() -> None:
+    first = Scene.of(*SIX, voted=(1, 2))
+    rerun = Scene.of(*SIX, voted=(1, 2), rerun=True)
+
+    assert first.pin.eligible.reviewers == first.ids(1, 2, 3, 4, 5)
+    assert rerun.pin.eligible.reviewers == rerun.ids(3, 4, 5)
+
+
+def test_a_rerun_lets_the_authors_operator_in_where_too_few_are_left() -> None:
+    scene = Scene.of(3, 1, 1, 1, voted=(3, 1), rerun=True)
+
+    assert scene.pin.eligible.reviewers == scene.ids(2, 4, 5)
+    assert scene.pin.eligible.relaxed
+
+
+def test_nobody_votes_about_a_sanction() -> None:
+    eligible_ = Scene.of(*SIX, kind="appeal").pin.eligible
+
+    assert not eligible_.reviewers | eligible_.practice
+
+
+def test_an_empty_scope_covers_every_kind() -> None:
+    assert is_delegated(frozenset(), "review.rule")
+    assert is_delegated(frozenset({"review.rule"}), "review.rule")
+    assert not is_delegated(frozenset({"review.argue"}), "review.rule")
 
 
 @given(

@@ -1,5 +1,6 @@
 from federation.certificates import VOID, ListValue, Phase
-from federation.review import box, box_digest, commitments, final_list, listed
+from federation.records import SealArgument
+from federation.review import box, box_digest, commitments, final_list, listed, seals
 from tests.builders import named
 from tests.federation.review.scene import FOR, Scene, final
 
@@ -52,3 +53,13 @@ def test_only_commitments_are_in_the_box() -> None:
     finals = {Phase.COMMIT: final(Phase.COMMIT, scene.argue(1, {}))}
 
     assert commitments(finals) == {}
+
+
+def test_seals_are_known_by_their_authors_and_nothing_else_in_the_list_is_one() -> None:
+    scene = Scene.of(1, 1, 1, review={"mode": "sealed_first", "seal": 500})
+    sealed = scene.seal(1, {})
+    assert isinstance(sealed.body, SealArgument)
+    finals = {Phase.SEAL: final(Phase.SEAL, sealed, scene.agents[2].identity.inception)}
+
+    assert seals(finals) == {scene.agents[1].id: sealed.body.commitment}
+    assert seals({}) == {}

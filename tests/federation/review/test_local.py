@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from federation.artifacts import DecidedBy
 from federation.certificates import Phase
 from federation.core import MILLION, AgentId
-from federation.review import Ended, Finals, next_phase
+from federation.records import Decree, Ruled
+from federation.review import Ended, Finals, by_sign, next_phase
 from federation.review.local import LocalVerdict, local_verdict
 from federation.trust import Decision
-from tests.federation.review.scene import ABSTAIN, AGAINST, FOR, Scene, final
+from tests.federation.review.paths import PANEL, appealed, bench, decreed, panel, ruled, split
+from tests.federation.review.scene import ABSTAIN, AGAINST, FOR, SIX, Scene, final
 
-SIX = (1, 1, 1, 1, 1, 1)
-"""An author and five reviewers, each of an operator of its own."""
 CHOICES = st.sampled_from([FOR, ABSTAIN, AGAINST])
 
 
@@ -184,3 +184,55 @@ def test_a_list_that_the_plan_never_reached_counts_for_nobody() -> None:
     ahead = {Phase.DECIDE: finals[Phase.DECIDE]}
 
     assert local_verdict(scene.pin, ahead, {}) is None
+
+
+def test_what_my_count_leaves_open_the_rounds_arbiter_has_decided_for_me_too() -> None:
+    scene = bench()
+    finals = ruled(scene, split(scene), Ruled.REJECT)
+    clear = mine(scene, finals, {4: 0, 5: 0})
+
+    assert (mine(scene, finals, {}).by, mine(scene, finals, {}).decision) == (
+        DecidedBy.ARBITER,
+        Decision.REJECT,
+    )
+    # With my weights the vote was clear, and nobody had to be asked.
+    assert (clear.by, clear.decision) == (DecidedBy.VOTE, Decision.ACCEPT)
+
+
+def test_what_the_operators_decided_stands_for_me_where_the_result_was_contested() -> None:
+    scene = panel()
+    finals = scene.voted(dict.fromkeys(PANEL, FOR))
+    finals[Phase.CONTEST] = final(Phase.CONTEST, scene.contest(1, finals))
+    finals = appealed(scene, ruled(scene, finals, Ruled.BY_SIGN))
+    finals = decreed(scene, finals, Decree.RETRACT, (0, 1, 2))
+
+    assert mine(scene, finals, {}).by is DecidedBy.ADMIN
+    assert mine(scene, finals, {}).decision is Decision.REJECT
+
+
+def test_a_dispute_is_counted_by_its_own_threshold_with_my_weights() -> None:
+    scene = panel(review={"contest": 0})
+    votes = dict(zip(PANEL, (AGAINST, AGAINST, AGAINST, FOR, FOR), strict=True))
+    finals = scene.voted(votes)
+
+    assert mine(scene, finals, {}).decision is Decision.ACCEPT
+    heavier = mine(scene, finals, dict.fromkeys(PANEL[:3], 2_000_000))
+    assert (heavier.by, heavier.decision) == (DecidedBy.VOTE, Decision.REJECT)
+    # Whom I do not count makes no quorum, and nobody was asked to rule: the sign is left.
+    short = mine(scene, finals, {PANEL[3]: 0})
+    assert (short.by, short.decision) == (DecidedBy.SIGN, Decision.REJECT)
+
+
+def test_an_escalation_of_ones_own_is_asked_first() -> None:
+    scene = bench()
+    finals = ruled(scene, split(scene), Ruled.REJECT)
+    found = local_verdict(scene.pin, finals, {}, by_sign)
+
+    assert found is not None
+    assert (found.by, found.decision) == (DecidedBy.SIGN, Decision.ACCEPT)
+
+
+def test_about_a_sanction_there_is_nothing_to_weigh() -> None:
+    scene = bench(kind="appeal")
+
+    assert local_verdict(scene.pin, ruled(scene, {}, Ruled.UPHOLD), {}) is None

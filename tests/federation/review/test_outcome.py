@@ -106,7 +106,10 @@ def test_a_round_without_reviewers_is_settled_by_policy_at_once() -> None:
 def test_every_verdict_stands_for_one_action(
     by: DecidedBy, decision: Decision, action: str
 ) -> None:
-    assert action_of(verdict(by=by, decision=decision)).value == action
+    found = action_of(verdict(by=by, decision=decision))
+
+    assert found is not None
+    assert found.value == action
 
 
 def ended(scene: Scene, finals: Finals) -> Ended:

@@ -5,18 +5,20 @@ from federation.core import Code
 from federation.records import Record, Role
 from federation.review import Finals, look, phase_of, qualifies
 from tests.builders import Chain, argue, ballot, commit, named, object_to, person, propose, reveal
-from tests.federation.review.scene import AGAINST, FOR, ROUND, Scene, final
-
-SIX = (1, 1, 1, 1, 1, 1)
-NEWCOMER = {"tier": 0, "reviewer": False, "weight": 0}
+from tests.federation.review.scene import (
+    AGAINST,
+    FOR,
+    NEWCOMER,
+    ROUND,
+    SIX,
+    Scene,
+    final,
+    low,
+)
 
 
 def stranger() -> Chain:
     return Chain(person(Role.AGENT, 99))
-
-
-def low(*sizes: int, **changes: object) -> Scene:
-    return Scene.of(*sizes, sensitivity="low", watchers=(1, 2, 3), **changes)  # type: ignore[arg-type]
 
 
 def code(scene: Scene, finals: Finals, record: Record, *earlier: Record) -> Code | None:

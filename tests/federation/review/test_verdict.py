@@ -6,12 +6,10 @@ from federation.artifacts import DecidedBy, Narrow, Verdict
 from federation.core import MILLION
 from federation.crypto import Choice
 from federation.review import Finals, RoundPin, Ruling, Tally, conclude, count, is_clear
-from federation.review.verdict import NOTHING, consent, shortfall, timed_out
+from federation.review.tally import NOTHING
+from federation.review.verdict import consent, timed_out
 from federation.trust import Decision
-from tests.federation.review.scene import ABSTAIN, AGAINST, FOR, ROUND, Scene
-
-SIX = (1, 1, 1, 1, 1, 1)
-"""An author and five reviewers, each of an operator of its own."""
+from tests.federation.review.scene import ABSTAIN, AGAINST, FOR, ROUND, SIX, Scene
 
 
 def decided(
@@ -246,7 +244,7 @@ def test_a_void_box_retracts_without_counting() -> None:
 
 
 def test_a_shortfall_without_any_reviewer_counts_nothing() -> None:
-    verdict = shortfall(Scene.of(1).pin, NOTHING, objections=0)
+    verdict = conclude(Scene.of(1).pin, NOTHING, objections=0, contested=False)
 
     assert not verdict.accepted
     assert Narrow.QUORUM in verdict.narrow

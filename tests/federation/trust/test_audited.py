@@ -105,3 +105,12 @@ def test_being_right_never_hurts_and_being_wrong_never_helps(right: int, wrong: 
 
     assert _audited(right + 1, wrong).b(ANN) >= b
     assert _audited(right, wrong + 1).b(ANN) <= b
+
+
+def test_under_another_charter_audits_are_shrunk_by_its_prior() -> None:
+    other = replace(TRUST, audit_prior=900_000, audit_n=30)
+    audited = _audited(5, 2)
+    audited.under(other)
+
+    assert audited.b(ANN) == _audited(5, 2, other).b(ANN) != _audited(5, 2).b(ANN)
+    assert audited.b(BEN) == Audited(other).b(BEN)

@@ -277,3 +277,19 @@ def test_equal_rows_of_different_causes_are_two_interactions() -> None:
     other = replace(row, cause=b"z" * 32)
 
     assert _ledger([row, other]).standing(ANN, 1).interactions == 2
+
+
+def test_under_another_charter_all_rows_are_folded_again_by_its_numbers() -> None:
+    rows = [says(tick, MILLION, cause=tick) for tick in range(20)]
+    other = changed(LOOSE, window=7, decay=50_000, farm_cap=2 * MILLION)
+    ledger = _ledger(rows, LOOSE)
+    before = ledger.standing(ANN, 20)
+    ledger.under(other)
+
+    assert ledger.standing(ANN, 20) == _ledger(rows, other).standing(ANN, 20) != before
+    assert ledger.undecayed(ANN) == _ledger(rows, other).undecayed(ANN)
+    assert ledger.explain(ANN, 20) == _ledger(rows, other).explain(ANN, 20)
+    # The amounts of the rows are what they were.
+    assert ledger.rows(ANN) == tuple(rows)
+    ledger.under(LOOSE)
+    assert ledger.standing(ANN, 20) == before

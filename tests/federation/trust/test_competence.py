@@ -188,3 +188,14 @@ def test_integers_stay_near_the_exact_formula(rounds: list[list[Counted]]) -> No
                 expected = min(max((scored * y_star + 14) / (scored + 20), Fraction(1, 50)), 1)
 
         assert abs(Fraction(agreement.b(agent), MILLION) - expected) < Fraction(20, MILLION)
+
+
+def test_under_another_charter_what_was_observed_is_shrunk_by_its_prior() -> None:
+    rounds = [_ballots(FOR, FOR, FOR, AGAINST), _ballots(AGAINST, AGAINST, AGAINST, FOR)] * 3
+    other = replace(TRUST, prior_b=300_000, prior_n=2)
+    agreement = _observed(*rounds)
+    agreement.under(other)
+
+    assert agreement.b(_agent(0)) == _observed(*rounds, trust=other).b(_agent(0))
+    assert agreement.b(_agent(0)) != _observed(*rounds).b(_agent(0))
+    assert agreement.b(_agent(9)) == 300_000

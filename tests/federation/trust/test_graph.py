@@ -324,3 +324,26 @@ def test_an_act_costs_the_same_in_a_large_graph() -> None:
     assert sum(a != b for a, b in zip(before.weights, after.weights, strict=True)) == 1
     one.vouch(names[3], names[100], 0)
     assert one.edges == len(before.weights) - 1
+
+
+def test_under_another_charter_every_edge_weighs_what_a_new_graph_would_give_it() -> None:
+    acts: list[Act] = [
+        lambda one: one.approve(ANN, BOB, 2),
+        lambda one: one.approve(BOB, CYD),
+        lambda one: one.vouch(BOB, CYD, 200),
+        lambda one: one.vouch(CYD, DAN, 9),
+    ]
+    one, other = graph(*acts), Graph(100)
+    for act in acts:
+        act(other)
+    version = one.version
+    one.under(100)
+
+    assert rows(one) == rows(other) == {(ANN, BOB): 200, (BOB, CYD): 255, (CYD, DAN): 9}
+    assert one.version > version
+    assert trust_of(one) == trust_of(other)
+    one.approve(BOB, CYD, -1)
+    assert rows(one)[BOB, CYD] == 200
+    version = one.version
+    one.under(100)
+    assert one.version == version

@@ -27,6 +27,7 @@ from federation.trust import (
     evidence_of,
     report_evidence,
     reversal_evidence,
+    rows_of,
     withdrawals_of,
 )
 
@@ -313,3 +314,22 @@ def test_rows_are_sorted_and_do_not_depend_on_the_order_of_ballots(
 
     assert rows(d.draw(st.permutations(votes))) == found
     assert [sorted(one) for one in found] == [list(one) for one in found]  # type: ignore[type-var]
+
+
+def test_an_ended_round_of_either_kind_has_its_own_rows() -> None:
+    dispute = replace(DISPUTE.round, dispute=True, disputer=DISPUTER)
+
+    assert rows_of(ROUND, TABLE) == evidence_of(ROUND, TABLE)
+    assert rows_of(dispute, TABLE) == dispute_evidence(DISPUTE, TABLE)
+    assert rows_of(dispute, TABLE) != evidence_of(dispute, TABLE)
+
+
+@pytest.mark.parametrize("decision", [Decision.ACCEPT, Decision.REJECT])
+def test_a_dispute_that_the_rules_opened_has_no_disputers_row(decision: Decision) -> None:
+    filed = replace(DISPUTE.round, dispute=True, disputer=DISPUTER, decision=decision)
+    by_rules = replace(filed, disputer=None)
+    own = {EvidenceKind.DISPUTE_SUSTAINED, EvidenceKind.DISPUTE_DISMISSED}
+    rows = rows_of(filed, TABLE)
+
+    assert any(row.kind in own for row in rows)
+    assert rows_of(by_rules, TABLE) == tuple(row for row in rows if row.kind not in own)
