@@ -12,8 +12,10 @@ Read it in the order in which a statement travels:
 `replication`   the log: one hash chain per author, what waits, forks
 `certificates`  one list made final by a quorum (sans-IO agreement)
 `trust`         evidence, Beta reputation, tiers, competence, weights, caps
+`sanctions`     what counts against an agent, and what that takes
 `artifacts`     the lifecycle as a table
 `review`        phases of a round, ballots, tally, verdict
+`deliberation`  who answered what in a round, and a digest of it for late readers
 `protocol`      the world: `step(input) -> effects`, cuts, digest, invariants
 `simulation`    many real cores under one virtual clock
 

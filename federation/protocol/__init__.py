@@ -20,7 +20,12 @@
 `vetting`       one pass over the admissions of a cut
 `admittance`    what is told of an admission before a cut decides
 `judgements`    approvals that stand and vouches: the edges of trust
+`acts`          acts of the operators together: charters so far, and decisions by hand
+`operating`     signed at the door for an operator: acts, words for acts, health of agents
 `epochs`        what moves at a tick
+`discipline`    which rounds and records are violations, and what holds for an agent
+`discipline_tick`  what a tick does to levels and quarantines
+`discipline_rows`  the book of all that, and its rows
 `liabilities`   who is found bad at a tick, and who answers for it
 `rows`          rows of the world digest
 `certified`     the whole certified world as rows
@@ -30,6 +35,8 @@
 `digest`        the digest itself
 `judge`         the fate of a record, and its code
 `custody`       the local door: judged, then signed for an agent
+`authoring`     the same for disputes, reports, rulings, and the way back
+`remedies`      what to do about a refusal of the door
 `local`         my own look at it: weights by my seeds and policy, for me alone
 `trust_head`    what it shows other realms of its trust
 `memory`        what this instance has signed and must not forget; silence after lost state
@@ -37,7 +44,7 @@
 `invariants`    what must hold in every world, as checks
 """
 
-from federation.protocol import custody, effects, inputs, snapshot
+from federation.protocol import authoring, custody, effects, inputs, snapshot
 from federation.protocol.custody import Keyring
 from federation.protocol.founding import (
     FounderSpec,
@@ -72,6 +79,7 @@ __all__ = [
     "Round",
     "State",
     "World",
+    "authoring",
     "begin",
     "custody",
     "effects",

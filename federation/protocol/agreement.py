@@ -151,7 +151,9 @@ def is_over(world: World, live: LiveSlot, now: Millis) -> bool:
         case CutSlot():
             timing = world.charter.timing
             epoch_over = now - world.ticked_at >= timing.epoch
-            return elapsed >= timing.cut_min and (epoch_over or bool(world.triggers))
+            return elapsed >= timing.cut_min and (
+                epoch_over or bool(world.triggers) or bool(world.lots)
+            )
         case _:
             one = world.rounds[slot.round_id]
             if one.phase is not slot.phase:

@@ -26,12 +26,15 @@ from federation.core import (
     RoundId,
 )
 from federation.protocol import rows
+from federation.protocol.acts import ActsRow
+from federation.protocol.discipline_rows import DisciplineRow
 from federation.protocol.joining import Joining
 from federation.protocol.rounds import Round
-from federation.protocol.state import Agent, Era, Operator, State
+from federation.protocol.state import Agent, Due, Era, Operator, State, Step
 from federation.review import AgentView, RoundKind
 from federation.trust import Checked, Evidence, Withdrawal
 from federation.trust.eigentrust import HEAVIEST
+from federation.trust.outcomes import Reversal, UnfoundedReport
 
 Place: TypeAlias = Annotated[int, Meta(ge=0)]
 """Place in a table of the same rows."""
@@ -90,6 +93,14 @@ class RoundRow(
     watchers: tuple[AgentId, ...]
     flags: tuple[Flag, ...]
     kind: RoundKind
+    disputer: AgentId | None
+    disputer_operator: OperatorId | None
+    cause: RecordId | None
+    voted: tuple[AgentId, ...]
+    rerun: bool
+    assess_only: bool
+    formal: bool
+    beacon: Digest | None
     member_operators: int
     agents: Place
     """Which of `worlds`."""
@@ -104,6 +115,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
 
     realm: Digest
     charter_hash: Digest
+    """Of the genesis."""
     cut: int
     digest: Digest
     tick: int
@@ -123,6 +135,13 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
     delegations: tuple[RecordId, ...]
     agents: tuple[Agent, ...]
     artifacts: tuple[Artifact, ...]
+    rounds_of: tuple[tuple[ArtifactId, tuple[RoundId, ...]], ...]
+    steps: tuple[tuple[ArtifactId, tuple[Step, ...]], ...]
+    due: tuple[Due, ...]
+    reversals: tuple[Reversal, ...]
+    unfounded: tuple[UnfoundedReport, ...]
+    acts: ActsRow
+    discipline: DisciplineRow
     refused: tuple[tuple[RecordId, Code], ...]
     evidence: tuple[Evidence, ...]
     withdrawn: tuple[Withdrawal, ...]
@@ -174,7 +193,7 @@ def rows_of(
         written.append(_round_row(one, digests, seen[known], seats.place(one.seats)))
     return Rows(
         realm=state.realm,
-        charter_hash=state.charter_hash,
+        charter_hash=state.acts.reigns[0].hash,
         cut=state.cut,
         digest=state.digest,
         tick=state.tick,
@@ -197,13 +216,20 @@ def rows_of(
         delegations=tuple(state.delegations),
         agents=tuple(state.agents.values()),
         artifacts=tuple(state.artifacts.values()),
+        rounds_of=tuple((name, tuple(own)) for name, own in state.rounds_of.items()),
+        steps=tuple((name, tuple(own)) for name, own in state.steps.items()),
+        due=tuple(state.due),
+        reversals=tuple(state.reversals),
+        unfounded=tuple(state.unfounded),
+        acts=state.acts.row(),
+        discipline=state.discipline.row(),
         refused=tuple(sorted(state.refused.items())),
         evidence=tuple(row for name in sorted(state.agents) for row in state.ledger.rows(name)),
         withdrawn=state.ledger.withdrawn(),
         audits=tuple(state.audits.rows()),
         vouches=tuple(state.graph.vouches()),
         unvouched=tuple((*pair, state.unvouched[pair]) for pair in sorted(state.unvouched)),
-        pending=tuple(outcome.round_id for outcome, _ in state.pending),
+        pending=tuple(outcome.round_id for outcome, _, _ in state.pending),
         certificates=tuple(contained[key] for key in sorted(contained)),
         views=tuple(views.rows),  # type: ignore[arg-type] # the table holds nothing else
         worlds=tuple(worlds.rows),  # type: ignore[arg-type] # the same
@@ -240,6 +266,14 @@ def _round_row(one: Round, digests: tuple[Digest, ...], agents: int, seats: int)
         watchers=tuple(sorted(pin.watchers)),
         flags=tuple(sorted(pin.flags)),
         kind=pin.kind,
+        disputer=pin.disputer,
+        disputer_operator=pin.disputer_operator,
+        cause=pin.cause,
+        voted=tuple(sorted(pin.voted)),
+        rerun=pin.rerun,
+        assess_only=pin.assess_only,
+        formal=pin.formal,
+        beacon=pin.beacon,
         member_operators=pin.member_operators,
         agents=agents,
         seats=seats,

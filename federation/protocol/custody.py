@@ -7,6 +7,7 @@ commit record, so an agent that forgets everything between two calls still votes
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -27,12 +28,10 @@ from federation.core import (
 from federation.crypto import Ballot, BallotSigner, Reason, commitment
 from federation.identity import KeyState, signing_key
 from federation.protocol.judge import Fate, Judgement, judge
+from federation.protocol.remedies import FIXES, remedy
 from federation.protocol.rounds import Round
 from federation.protocol.world import World
 from federation.records import (
-    AgentAdmit,
-    AgentUnvouch,
-    AgentVouch,
     Argue,
     ArtifactText,
     Body,
@@ -40,7 +39,6 @@ from federation.records import (
     Commit,
     Note,
     ObjectTo,
-    OperatorAdmit,
     Propose,
     Record,
     Reveal,
@@ -53,6 +51,11 @@ from federation.records import (
 )
 from federation.records.review_bodies import Level
 from federation.review import box, box_digest, expected_after
+
+TURNS: Final = (Phase.DELIBERATE, Phase.TURN2, Phase.TURN3, Phase.TURN4, Phase.TURN5)
+"""Phases in which arguments are heard, in their order."""
+NOTE_MOST: Final = 12_000
+"""Characters of a remark; its text has 16 KiB besides, which few alphabets come to first."""
 
 
 class _Blank:
@@ -132,8 +135,8 @@ def object_to(
     world: World, keyring: Keyring, round_id: RoundId, *, reason: Reason, now: Millis
 ) -> Record:
     """Object while the window is open: the artifact then goes to a vote."""
-    one = _round(world, round_id)
-    body = ObjectTo(round=round_id, after=_after(one, Phase.FAST), reason=reason)
+    one = open_round(world, round_id)
+    body = ObjectTo(round=round_id, after=after_in(one, Phase.FAST), reason=reason)
     return author(world, keyring, body, now=now)
 
 
@@ -148,19 +151,44 @@ def argue(
     now: Millis,
     level: Level = Level.CONTENT,
     replies_to: bytes | None = None,
+    claim: int | None = None,
+    evidence: tuple[Digest, ...] = (),
 ) -> Record:
-    """Argue before the vote; the words travel in the record's text."""
-    text, text_hash, text_len = bind_text(Note(note=note), salt)
+    """Argue before the vote, in the turn that is open; the words travel in the record's text.
+
+    A note that no text can hold is refused with TOO_LARGE before anything is looked up.
+    """
+    text, text_hash, text_len = bind_note(note, salt)
+    one = open_round(world, round_id)
+    turn = one.phase if one.phase in TURNS else Phase.DELIBERATE
     body = Argue(
         round=round_id,
-        after=_after(_round(world, round_id), Phase.DELIBERATE),
+        after=after_in(one, turn),
         stance=stance,
         level=level,
+        claim=claim,
+        evidence=as_set(evidence),
         replies_to=replies_to,
         text_hash=text_hash,
         text_len=text_len,
     )
     return author(world, keyring, body, now=now, text=text)
+
+
+def bind_note(note: str, salt: bytes) -> tuple[bytes, Digest, int]:
+    """Give a remark as it travels, with hash and length; `salt` is 16 random bytes.
+
+    Raises RefusedError TOO_LARGE for more than 12,000 characters or 16 KiB, and NOT_CANONICAL for
+    what is not NFC.
+    """
+    if len(note) > NOTE_MOST:
+        raise RefusedError(
+            "text refused",
+            why=f"it has {len(note)} characters, and a text holds {NOTE_MOST}",
+            fix=FIXES[Code.TOO_LARGE],
+            code=Code.TOO_LARGE,
+        )
+    return bind_text(Note(note=note), salt)
 
 
 def cast(
@@ -174,14 +202,14 @@ def cast(
     now: Millis,
 ) -> Record:
     """Commit to a ballot, sealed; `nonce` is 32 and `salt` 24 random bytes, fresh every time."""
-    one = _round(world, round_id)
+    one = open_round(world, round_id)
     phase = one.phase if one.phase is Phase.COMMIT2 else Phase.COMMIT
     committed = commitment(
         realm=world.realm, round_id=round_id, voter=keyring.agent, ballot=ballot, nonce=nonce
     )
     body = Commit(
         round=round_id,
-        after=_after(one, phase),
+        after=after_in(one, phase),
         commitment=committed,
         sealed=keyring.current.seal(world.realm, round_id, ballot, nonce=nonce, salt=salt),
     )
@@ -204,7 +232,7 @@ def may_reveal(world: World, round_id: RoundId, voter: AgentId) -> Record | None
 def reveal(world: World, keyring: Keyring, round_id: RoundId, *, now: Millis) -> Record:
     """Open an agent's own listed commitment, from the sealed copy in its commit record."""
     listed = may_reveal(world, round_id, keyring.agent)
-    after = box_digest(_round(world, round_id).finals)
+    after = box_digest(open_round(world, round_id).finals)
     if listed is None or after is None or not isinstance(listed.body, Commit):
         raise RefusedError(
             "reveal refused",
@@ -212,17 +240,25 @@ def reveal(world: World, keyring: Keyring, round_id: RoundId, *, now: Millis) ->
             fix="wait for the certificate; a commitment that it does not list is never opened",
             code=Code.NOT_CERTIFIED,
         )
-    index = listed.statement.key_index
-    if index >= len(keyring.keys):
-        raise RefusedError(
-            "reveal refused",
-            why=f"the ballot is sealed under key {index}, which is not kept here",
-            fix="unlock the key that signed the commitment",
-            code=Code.COMMITMENT_MISMATCH,
-        )
-    ballot, nonce = keyring.keys[index].open(world.realm, round_id, listed.body.sealed)
+    ballot, nonce = key_of(keyring, listed).open(world.realm, round_id, listed.body.sealed)
     body = Reveal(round=round_id, after=after, ballot=ballot, nonce=nonce)
     return author(world, keyring, body, now=now)
+
+
+def key_of(keyring: Keyring, sealed: Record) -> BallotSigner:
+    """Give the key that signed a record, and so opens what it has sealed.
+
+    Raises RefusedError COMMITMENT_MISMATCH if it is not kept here.
+    """
+    index = sealed.statement.key_index
+    if index >= len(keyring.keys):
+        raise RefusedError(
+            f"{sealed.kind} not opened",
+            why=f"it is sealed under key {index}, which is not kept here",
+            fix="unlock the key that signed it",
+            code=Code.COMMITMENT_MISMATCH,
+        )
+    return keyring.keys[index]
 
 
 def _draft(
@@ -269,7 +305,7 @@ def _head(world: World, agent: AgentId, body: Body) -> tuple[int, RecordId]:
         raise RefusedError(
             "record refused",
             why="its author's chain is forked here",
-            fix=_FIXES[Code.FORK],
+            fix=FIXES[Code.FORK],
             code=Code.FORK,
         )
     return heads[0]
@@ -292,7 +328,8 @@ def _check_key(keys: KeyState, keyring: Keyring, draft: Record) -> None:
         )
 
 
-def _round(world: World, round_id: RoundId) -> Round:
+def open_round(world: World, round_id: RoundId) -> Round:
+    """Give a round that a cut has opened; raises RefusedError UNKNOWN_ROUND."""
     one = world.rounds.get(round_id)
     if one is None:
         raise RefusedError(
@@ -304,7 +341,8 @@ def _round(world: World, round_id: RoundId) -> Round:
     return one
 
 
-def _after(one: Round, phase: Phase) -> Digest:
+def after_in(one: Round, phase: Phase) -> Digest:
+    """Give what a record of the open phase names in `after`; raises RefusedError NOT_IN_PHASE."""
     after = expected_after(phase, one.pin, one.finals)
     if after is None or one.phase is not phase:
         where = one.phase.value if one.phase else "over"
@@ -319,43 +357,6 @@ def _after(one: Round, phase: Phase) -> Digest:
 
 def _refused(draft: Record, judgement: Judgement) -> RefusedError:
     code = judgement.code or Code.GUARD_FAILED
-    fix = _FIXES.get(code, _FIX)
-    if isinstance(draft.body, AgentVouch | AgentUnvouch):
-        fix = _FIXES_OF_VOUCHES.get(code, fix)
-    elif isinstance(draft.body, AgentAdmit | OperatorAdmit):
-        fix = _FIXES_OF_ADMISSIONS.get(code, _NEW_PROOF)
-    return RefusedError(f"{draft.kind} refused", why=judgement.why, fix=fix, code=code)
-
-
-_FIX = "let a cut pass, and try again"
-_FIXES = {
-    Code.NOT_ADMITTED: "ask an instance for admission and wait for the next cut",
-    Code.NOT_ELIGIBLE: "choose another round: the author and its operator do not review",
-    Code.ALREADY_COMMITTED: "keep the first commitment; it cannot be replaced",
-    Code.COMMITMENT_COPIED: "commit to a ballot of your own with a fresh nonce",
-    Code.COMMITMENT_MISMATCH: "reveal the ballot and nonce of the listed commitment",
-    Code.NOT_CERTIFIED: "wait for the certificate of the box",
-    Code.NOT_IN_PHASE: "act in the phase that the round is in",
-    Code.UNKNOWN_ROUND: "take the id of an open round",
-    Code.OVER_QUOTA: "say no more of this kind in this phase or epoch",
-    Code.FORK: "rotate the key and pick the branch to keep",
-    Code.DUPLICATE: "cite or revise the artifact that has this text",
-}
-_FIXES_OF_VOUCHES = {
-    Code.NOT_ELIGIBLE: "earn tier 1 first; `folkmoot trust show` tells what is missing",
-    Code.OVER_QUOTA: "vouch again once the quota is free: after the next cut, or after the next tick "
-    "if it is that of an epoch",
-    Code.SELF_VOUCH: "ask another agent to vouch for this one",
-    Code.UNKNOWN_AGENT: "take the id of an agent that is admitted, or wait for the next cut",
-    Code.NO_VOUCH: "nothing: there is no vouch to take back",
-    Code.CIRCULAR_VOUCH: "let an agent outside that circle vouch for this one",
-}
-_NEW_PROOF = "compute a new proof for this instance, with what its newest tick asks for"
-_FIXES_OF_ADMISSIONS = {
-    Code.NOT_ELIGIBLE: "let a member instance admit it",
-    Code.NOT_ADMITTED: "send the inception of whom it admits first",
-    Code.DUPLICATE: "nothing: it is admitted",
-    Code.INSTANCE_BARRED: "wait for the next tick, or ask another instance",
-    Code.OVER_QUOTA: "wait until there is room; where its instance has none, ask another",
-    Code.FORK: _FIXES[Code.FORK],
-}
+    return RefusedError(
+        f"{draft.kind} refused", why=judgement.why, fix=remedy(draft.body, code), code=code
+    )

@@ -29,7 +29,7 @@ from federation.crypto import Signer, plain_hash
 from federation.protocol.rounds import Round
 from federation.protocol.world import LiveSlot, World
 from federation.records import AgentAdmit, OperatorAdmit, Record, Rotate, RotateBy
-from federation.review import is_late
+from federation.review import is_late, most_arguments
 
 RIVALS: Final = 4
 """Records that a witness names at one place of a forked chain."""
@@ -55,7 +55,7 @@ class RoundDesk:
             one = self.round.look(log, record.id, self.slot.phase)
             if one is not None:
                 looked[record.id] = one
-        each = self.round.pin.charter.review.arguments_each
+        each = most_arguments(self.round.pin)
         return ListHolding(
             ids=witnessed(self.slot, looked, each=each),
             late=is_late(self.slot.phase, self.round.pin, self.now - self.round.opened_at),
@@ -70,7 +70,7 @@ class RoundDesk:
             self.quorum,
             lambda name: self.round.look(self.world.log, name, self.slot.phase),
             most=review.list_most,
-            each=review.arguments_each,
+            each=most_arguments(self.round.pin),
         )
 
 

@@ -8,9 +8,10 @@ nothing here changes but the arrival of newcomers, who carry no weight.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from federation.artifacts import Verdict
 from federation.charter import Charter
 from federation.core import AgentId, InstanceId, OperatorId, Ppm
-from federation.protocol import liabilities
+from federation.protocol import discipline, liabilities
 from federation.protocol.state import Agent, Delegation, Inputs, State, members_of
 from federation.records import AgentAdmit
 from federation.review import AgentView, counted_of
@@ -19,14 +20,20 @@ from federation.trust import (
     Problem,
     Shown,
     Solve,
+    badges_of,
     edge_cap,
-    evidence_of,
     has_ticket,
     keeper_of,
     model_of,
     tier_of,
     unpack,
     weight,
+)
+from federation.trust.outcomes import (
+    report_evidence,
+    reversal_evidence,
+    rows_of,
+    withdrawals_of,
 )
 
 
@@ -87,20 +94,28 @@ def reckoning(state: State, solve: Solve) -> Reckoning | Problem:
     return Reckoning(inputs=inputs, trust=state.graph.named(problem, unpack(problem, raw)))
 
 
-def tick(state: State, reckoned: Reckoning) -> None:
-    """Begin an epoch: count the evidence of ended rounds, then rate every agent."""
+def tick(state: State, reckoned: Reckoning) -> tuple[AgentId, ...]:
+    """Begin an epoch: count the evidence of ended rounds, then rate every agent.
+
+    Gives the agents whose identity a sanction has ended. A charter that was adopted for this tick
+    comes last: what the epoch brought was done under the one before.
+    """
     state.tick += 1
     state.reckoned = reckoned.inputs
-    review = state.charter.review
+    table = state.charter.trust.evidence
     fresh: list[Evidence] = []
-    for outcome, verdict in state.pending:
-        fresh += evidence_of(outcome, state.charter.trust.evidence)
-        state.agreement.observe(
-            counted_of(verdict), accept=review.tau_accept, reject=review.tau_reject
-        )
-    state.pending = []
+    for outcome, verdict, charter in state.pending:
+        fresh += rows_of(outcome, table)
+        observe(state, charter, verdict)
+    for reversal in state.reversals:
+        state.ledger.withdraw(withdrawals_of(reversal))
+        fresh += reversal_evidence(reversal, table)
+    for report in state.unfounded:
+        fresh += report_evidence(report, table)
+    state.pending, state.reversals, state.unfounded = [], [], []
     state.ledger.add(fresh)
     liabilities.charge(state, fresh)
+    banned = discipline.tick(state)
     reviewing = {view.operator for view in state.views.values() if view.reviewer}
     for name, agent in state.agents.items():
         state.agents[name] = replace(agent, trust=reckoned.trust.get(name, 0))
@@ -115,6 +130,20 @@ def tick(state: State, reckoned: Reckoning) -> None:
         agent = replace(agent, ways=_ways(state, holders, agent))
         state.agents[name] = _rated(state, agent, operators=len(reviewing - {agent.operator}))
     state.cut_members = members_of(state, None)
+    state.acts.turn(state)
+    return banned
+
+
+def observe(state: State, charter: Charter, verdict: Verdict) -> None:
+    """Let an ended vote tell how well its voters agree with each other, by its charter.
+
+    A dispute asks whether something that stands must fall, with a threshold of its own.
+    """
+    review, disputes = charter.review, charter.disputes
+    accept, reject = review.tau_accept, review.tau_reject
+    if verdict.kind != "review":
+        accept, reject = 1 - disputes.tau_retract, -disputes.tau_retract
+    state.agreement.observe(counted_of(verdict), accept=accept, reject=reject)
 
 
 def views(state: State) -> dict[AgentId, AgentView]:
@@ -135,11 +164,13 @@ def charter_seeds(charter: Charter) -> frozenset[AgentId]:
 
 
 def silent(state: State) -> frozenset[AgentId]:
-    """List the agents that pass nothing on: revoked, or with a fork that nothing has settled."""
+    """List the agents that pass nothing on: revoked, banned, or with a fork that nothing settled."""
     return frozenset(
         name
         for name in state.agents
-        if (one := state.identities[name]).keys.revoked or one.forked_in is not None
+        if (one := state.identities[name]).keys.revoked
+        or one.forked_in is not None
+        or discipline.held(state, name).banned
     )
 
 
@@ -185,6 +216,7 @@ def _competence(state: State, agent: AgentId) -> Ppm:
 
 def _view(state: State, agent: Agent) -> AgentView:
     identity = state.identities[agent.agent]
+    held = discipline.held(state, agent.agent)
     revoked, forked = identity.keys.revoked, identity.forked_in is not None
     return AgentView(
         agent=agent.agent,
@@ -193,9 +225,24 @@ def _view(state: State, agent: Agent) -> AgentView:
         model=model_of(agent.agent, agent.declared.weights if agent.declared else None),
         keeper=keeper_of(agent.agent, agent.operator, agent.custody),
         tier=agent.tier,
-        weight=agent.weight,
-        reviewer=agent.tier > 0 and agent.weight > 0 and not revoked and not forked,
+        weight=0 if held.quarantined else agent.weight // held.weight_divisor,
+        reviewer=agent.tier > 0
+        and agent.weight > 0
+        and not (revoked or forked or held.suspended or held.banned or held.quarantined),
         revoked=revoked,
         scope=agent.scope,
         forked=forked,
+        badges=frozenset(
+            one.badge
+            for one in badges_of(
+                agent.founder,
+                interactions=agent.interactions,
+                tier=agent.tier,
+                trust=state.charter.trust,
+            )
+        ),
+        suspended=held.suspended,
+        banned=held.banned,
+        quarantined=held.quarantined,
+        probation=held.probation,
     )

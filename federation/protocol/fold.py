@@ -1,10 +1,10 @@
 """Fold one cut into the certified state (design: time, fold order).
 
 Inside a cut each stage runs by (author, seq): keys, forks, admissions · certificates, which end
-rounds · at a tick: evidence, trust, tiers · acts of judgement · triggers, which open rounds. The
-caller has made sure that every record at or below the positions and every list of a contained
-certificate is held, and that trust is reckoned at a tick; so a fold never waits and never fails:
-what does not count gets a code and changes nothing else.
+rounds · at a tick: evidence, trust, tiers, sanctions, charter · acts of judgement and of operators ·
+triggers, which open rounds. The caller has made sure that every record at or below the positions
+and every list of a contained certificate is held, and that trust is reckoned at a tick; so a fold
+never waits and never fails: what does not count gets a code and changes nothing else.
 """
 
 from collections.abc import Mapping
@@ -12,27 +12,34 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from federation.artifacts import Artifact, Submission, apply, in_round
-from federation.artifacts.transitions import Action
+from federation.artifacts import DecidedBy, merge_voters
 from federation.certificates import Position, Positions
-from federation.charter import sensitivity_of
 from federation.codec import encode
-from federation.core import AgentId, Code, Digest, PeerError, RecordId, RefusedError, RoundId
+from federation.core import AgentId, ArtifactId, Code, Digest, PeerError, RecordId, RoundId
 from federation.crypto import Domain, digest
 from federation.identity import verify_fork
-from federation.protocol import admissions, epochs, judgements, rows
-from federation.protocol.rounds import Round, open_round, opened_nonces
+from federation.protocol import (
+    admissions,
+    consequences,
+    discipline,
+    epochs,
+    judgements,
+    openings,
+    rows,
+)
+from federation.protocol.rounds import Round, opened_nonces, with_beacon
 from federation.protocol.state import Identity, State
+from federation.protocol.story import note_round
 from federation.records import (
+    AdminReview,
     CertificateFinal,
     LogFork,
-    Propose,
     Record,
     Rotate,
     RotateBy,
 )
 from federation.replication import Log
-from federation.review import Ended, Finals, advance, is_delegated, next_phase, outcome_of
+from federation.review import Ended, Finals, RoundPin, advance, next_phase, outcome_of
 
 RECOVERY_TICKS: Final = 72
 """How long after a thief's rotation the recovery key can still undo it (design: identities)."""
@@ -74,31 +81,53 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
     state.turn_to(cut.number, cut.digest)
     touched = _keys(state, log, cut.positions) | _forks(state, log, fresh)
     changed = admissions.admit(state, log, fresh, _first_trust(cut), cut.proven)
-    steps, ended = _certificates(state, cut, rounds, fresh)
+    decided = state.acts.take(state, fresh)
+    moved = _certificates(state, cut, rounds, fresh)
     if cut.number:
         # Cut 0 is the charter: its beacon is fixed by the realm alone.
-        _beacon(state, cut, ended)
+        _beacon(state, cut, moved.ended)
+        _give_beacon(state, rounds)
+    banned: tuple[AgentId, ...] = ()
     if cut.tick:
         assert cut.reckoned is not None, "trust is reckoned before a tick is folded"  # noqa: S101 # ours
         state.ticked = cut.number
-        epochs.tick(state, cut.reckoned)
+        banned = epochs.tick(state, cut.reckoned)
+        consequences.lapse(state)
         state.joining.turn(state.tick, state.beacon)
     if cut.tick or changed or touched:
         state.views = epochs.views(state)
-    for before, after in steps:
-        judgements.stand(state.graph, before, -1)
-        judgements.stand(state.graph, after)
     changed |= judgements.vouches(state, fresh)
-    opened = _triggers(state, fresh)
-    moved = [*(rounds[name] for name in cut.finals), *opened]
+    for record in decided:
+        if isinstance(record.body, AdminReview):
+            consequences.decree(state, record, record.body)
+    consequences.after_bans(state, banned)
+    opened = (
+        *(openings.open_again(state, pin) for pin in moved.again),
+        *openings.open_rounds(state, fresh),
+        *openings.open_due(state),
+    )
+    state.newest = [one.pin.round for one in opened]
+    artifacts = _stand(state)
+    changed |= {record.author for record in fresh if record.author in state.agents}
     rows.update(
         state,
         identities=touched,
-        rounds=[one.pin.round for one in moved],
-        artifacts=[one.pin.artifact for one in moved],
+        rounds=[*cut.finals, *(one.pin.round for one in opened)],
+        artifacts=artifacts,
         agents=state.agents if cut.tick else changed,
     )
-    return Folded(opened=opened, ended=tuple(ended))
+    return Folded(opened=opened, ended=tuple(moved.ended))
+
+
+def _stand(state: State) -> tuple[ArtifactId, ...]:
+    """Let approvals count for what a cut has made of each artifact; tell which it changed."""
+    for name, before in state.moved.items():
+        if before is not None:
+            judgements.stand(state.graph, before, -1)
+        judgements.stand(state.graph, state.artifacts[name])
+    changed = tuple(state.moved)
+    state.moved = {}
+    return changed
 
 
 def _first_trust(cut: Contained) -> Mapping[AgentId, int]:
@@ -222,32 +251,59 @@ def _unknown_author() -> PeerError:
 # Certificates -------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Moved:
+    """What the certificates of a cut did."""
+
+    ended: list[RoundId] = field(default_factory=list)
+    again: list[RoundPin] = field(default_factory=list)
+    """Rounds that an arbiter sent to a fresh panel."""
+
+
 def _certificates(
     state: State, cut: Contained, rounds: Mapping[RoundId, Round], fresh: list[Record]
-) -> tuple[list[tuple[Artifact, Artifact]], list[RoundId]]:
-    """Bring artifacts to where the contained lists lead.
-
-    Gives each step of an artifact, before and after, in order, and the rounds that ended.
-    """
+) -> _Moved:
+    """Bring artifacts to where the contained lists lead."""
     for record in fresh:
         if isinstance(record.body, CertificateFinal) and record.id not in cut.certified:
             state.refused[record.id] = Code.NOT_PROVEN
-    steps, ended = [], []
+    moved = _Moved()
     for name in sorted(cut.finals):
         finals = cut.finals[name]
         pin = rounds[name].pin
+        known = state.decided[name]
         state.decided[name] = tuple(final.digest for final in finals.values())
-        artifact = state.artifacts[pin.artifact]
-        moved = advance(artifact, pin, finals)
-        steps.append((artifact, moved))
-        state.artifacts[pin.artifact] = moved
         came_to = next_phase(pin, finals)
-        if isinstance(came_to, Ended):
-            verdict = came_to.verdict
+        verdict = came_to.verdict if isinstance(came_to, Ended) else None
+        artifact = state.artifacts.get(pin.artifact)
+        if artifact is not None:
+            if pin.kind == "report" and not known:
+                # Its first list is that of the assessment: nothing keeps disputes away any more.
+                artifact = replace(artifact, reports=artifact.reports - 1)
+            after = advance(artifact, pin, finals, tick=state.tick)
+            state.put(after)
+            note_round(state, artifact, after, pin)
+            consequences.after_round(state, artifact, after)
+        if verdict is None:
+            continue
+        moved.ended.append(name)
+        consequences.round_ended(state, pin, verdict)
+        discipline.observe(state, pin, finals, verdict, artifact)
+        if artifact is not None:
             outcome = outcome_of(pin, finals, verdict, tick=state.tick + 1, topics=artifact.topics)
-            state.pending.append((outcome, verdict))
-            ended.append(name)
-    return steps, ended
+            state.pending.append((outcome, verdict, pin.charter))
+        if verdict.by is DecidedBy.RERUN:
+            # Nothing was decided, but who has voted must not vote again.
+            state.put(merge_voters(state.artifacts[pin.artifact], verdict))
+            moved.again.append(pin)
+    return moved
+
+
+def _give_beacon(state: State, rounds: Mapping[RoundId, Round]) -> None:
+    """Give the rounds of the cut before the beacon with which their arbiters are drawn."""
+    for name in state.newest:
+        one = rounds[name]
+        one.pin = with_beacon(one.pin, state.beacon)
 
 
 def _beacon(state: State, cut: Contained, ended: list[RoundId]) -> None:
@@ -255,72 +311,3 @@ def _beacon(state: State, cut: Contained, ended: list[RoundId]) -> None:
     # One canonical list: joined bytes alone would not tell where the secrets end.
     state.beacon = digest(Domain.BEACON, encode([state.beacon, list(cut.secrets), nonces]))
     state.next_hashes = dict(cut.next_hashes)
-
-
-# Triggers -----------------------------------------------------------------------------------
-
-
-def _triggers(state: State, fresh: list[Record]) -> tuple[Round, ...]:
-    opened = []
-    for record in fresh:
-        if isinstance(record.body, Propose):
-            try:
-                artifact = apply(None, Action.SUBMIT, submission(state, record, record.body))
-            except RefusedError as error:
-                state.refused[record.id] = error.code
-                continue
-            agent = state.agents[record.author]
-            tick, used = agent.proposed
-            used = used + 1 if tick == state.tick else 1
-            state.agents[record.author] = replace(agent, proposed=(state.tick, used))
-            state.texts[artifact.text_id] = artifact.id
-            one = open_round(state, artifact)
-            state.artifacts[artifact.id] = advance(in_round(artifact, one.pin.round), one.pin, {})
-            state.decided[one.pin.round] = ()
-            opened.append(one)
-    return tuple(opened)
-
-
-def submission(state: State, record: Record, body: Propose) -> Submission:
-    """Collect the facts of a proposal in this world; also asked by the door before signing."""
-    agent = state.agents.get(record.author)
-    review, quotas = state.charter.review, state.charter.quotas
-    tick, used = agent.proposed if agent else (state.tick, 0)
-    first = state.texts.get(body.text_id)
-    return Submission(
-        id=record.id,
-        author=record.author,
-        author_operator=agent.operator if agent else bytes(32),
-        home=agent.instance if agent else bytes(32),
-        topics=body.topics,
-        sensitivity=sensitivity_of(review, body.topics),
-        text_id=body.text_id,
-        cut=state.cut,
-        admitted=agent is not None,
-        delegated=agent is None or is_delegated(agent.scope, record.kind),
-        forked=is_forked(state, record.author),
-        barred=is_barred(state, record.author) or is_disowned(state, record),
-        r=agent.r if agent else 0,
-        r_min=review.r_min,
-        duplicate_of=first if first != record.id else None,
-        used=used if tick == state.tick else 0,
-        quota=quotas.proposals_epoch if agent and agent.tier else quotas.sandbox_epoch,
-    )
-
-
-def is_barred(state: State, agent: bytes) -> bool:
-    """Tell whether an identity is forked or revoked in this world."""
-    known = state.identities.get(agent)
-    return known is None or known.forked_in is not None or known.keys.revoked
-
-
-def is_forked(state: State, agent: bytes) -> bool:
-    """Tell whether a contained proof bars an identity until it picks a branch."""
-    known = state.identities.get(agent)
-    return known is not None and known.forked_in is not None
-
-
-def is_disowned(state: State, record: Record) -> bool:
-    """Tell whether a record's author has disowned it as a thief's (`disown_after`)."""
-    known = state.identities.get(record.author)
-    return known is not None and known.keys.is_disowned(record.seq)

@@ -12,11 +12,13 @@ from federation.charter import (
     Admission,
     Badge,
     Charter,
+    Disputes,
     Founder,
     Genesis,
     GenesisInstance,
     Quotas,
     Review,
+    Sanctions,
     Timing,
     Trust,
     build,
@@ -98,6 +100,8 @@ class FoundingSpec:
     trust: Trust | None = None
     admission: Admission | None = None
     quotas: Quotas | None = None
+    disputes: Disputes | None = None
+    sanctions: Sanctions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +215,8 @@ def found(spec: FoundingSpec) -> Founding:
         trust=spec.trust,
         admission=spec.admission,
         quotas=spec.quotas,
+        disputes=spec.disputes,
+        sanctions=spec.sanctions,
     )
     return Founding(
         realm=realm,

@@ -11,24 +11,40 @@ of each only so many records. What is dropped for lack of room costs its sender 
 from collections.abc import Mapping
 from typing import Final
 
-from federation.artifacts import may_submit
 from federation.certificates import CutSlot
 from federation.core import Code, IdentityId, InstanceId, PeerError, RecordId, RoundId
 from federation.identity import fork_proof, verify_fork
-from federation.protocol import admittance, agreement, effects, judgements, progress
-from federation.protocol.fold import is_forked, submission
+from federation.protocol import (
+    admittance,
+    agreement,
+    discipline,
+    effects,
+    filing,
+    judgements,
+    progress,
+)
+from federation.protocol.filing import is_forked
 from federation.protocol.inputs import Arrived
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
 from federation.records import (
+    ActCosign,
+    AdminReview,
     AgentAdmit,
     AgentUnvouch,
     AgentVouch,
+    Appeal,
+    CharterAdopt,
+    DisputeFile,
+    DisputeReport,
+    FlagStale,
     Kind,
     LogFork,
     OperatorAdmit,
     Propose,
     Record,
+    Resubmit,
+    Withdraw,
 )
 from federation.replication import Added, Known, Waiting, round_of
 
@@ -141,8 +157,16 @@ def denounce_fork(turn: Turn, record: Record) -> None:
 def _calls_a_cut(world: World, record: Record) -> bool:
     """Tell whether a record waits for a cut that it may call: what does not count calls none."""
     match record.body:
-        case Propose() as body:
-            return may_submit(None, submission(world.state, record, body)) is None
+        case (
+            Propose() | Withdraw() | Resubmit() | FlagStale() | DisputeFile() | DisputeReport()
+        ) as body:
+            return filing.refusal(world.state, record, body) is None
+        case Appeal() as body:
+            return discipline.appeal_refusal(world.state, record, body) is None
+        case CharterAdopt() | ActCosign() as body:
+            return world.state.acts.refusal(world.state, record, body) is None
+        case AdminReview(round=None) as body:
+            return world.state.acts.refusal(world.state, record, body) is None
         case AgentVouch() | AgentUnvouch() as body:
             return judgements.refusal(world.state, record, body) is None
         case AgentAdmit() | OperatorAdmit() as body:

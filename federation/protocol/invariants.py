@@ -7,7 +7,9 @@ Durability, and liveness in time, speak about runs: the simulated network assert
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Final
 
+from federation.artifacts import TRANSITIONS
 from federation.artifacts import State as ArtifactState
 from federation.certificates import CutSlot, Phase, RoundSlot, slot_key
 from federation.core import InstanceId, short
@@ -21,11 +23,14 @@ from federation.records import Reveal, Role
 from federation.review import Ended, commitments, listed, next_phase
 from federation.trust import M, trust_ref
 
+_STANDING: Final = frozenset({ArtifactState.ACTIVE, ArtifactState.DISPUTED})
+
 
 def broken(world: World) -> list[str]:
     """Check one world; list everything that is broken."""
     return [
         *_safety(world),
+        *_lifecycle(world),
         *_liveness(world),
         *_concealment(world),
         *_influence(world),
@@ -52,20 +57,40 @@ def disagreements(worlds: Iterable[World]) -> list[str]:
 
 
 def _safety(world: World) -> Iterator[str]:
-    """No artifact is active without a certified path."""
+    """No artifact stands, or is disputed, without a certified path."""
     for artifact in world.state.artifacts.values():
-        if artifact.state is not ArtifactState.ACTIVE:
+        if artifact.state not in _STANDING:
+            if artifact.accepted and artifact.state is not ArtifactState.SUPERSEDED:
+                yield f"safety: {short(artifact.id)} does not stand, and keeps what let it"
             continue
-        verdict = artifact.verdict
-        one = world.rounds.get(artifact.round or b"")
-        if verdict is None or one is None or not verdict.accepted:
+        if not artifact.accepted:
             yield f"safety: {short(artifact.id)} is active without an accepting verdict"
-            continue
-        came_to = next_phase(one.pin, one.finals)
-        if not isinstance(came_to, Ended) or came_to.verdict != verdict:
-            yield f"safety: the lists of {short(artifact.id)} do not give its verdict"
-        if _unproven(world, one):
-            yield f"safety: a list of {short(artifact.id)} has no certificate"
+        for verdict in artifact.accepted:
+            one = world.rounds.get(verdict.round)
+            if one is None or not verdict.accepted:
+                yield f"safety: {short(artifact.id)} stands by a verdict that did not accept it"
+                continue
+            came_to = next_phase(one.pin, one.finals)
+            if not isinstance(came_to, Ended) or came_to.verdict != verdict:
+                yield f"safety: the lists of {short(artifact.id)} do not give its verdict"
+            if _unproven(world, one):
+                yield f"safety: a list of {short(artifact.id)} has no certificate"
+
+
+def _lifecycle(world: World) -> Iterator[str]:
+    """Every artifact has come to its state by rows of the table, and within the charter's limits."""
+    state = world.state
+    for name, artifact in state.artifacts.items():
+        at = None
+        for step in state.steps.get(name, ()):
+            row = TRANSITIONS.get((step.origin, step.action))
+            if step.origin is not at or row is None or row.to is not step.to:
+                yield f"lifecycle: {short(name)} went from {step.origin} to {step.to} by no row"
+            at = step.to
+        if at is not artifact.state:
+            yield f"lifecycle: {short(name)} is {artifact.state}, and its story ends with {at}"
+        if artifact.reports < 0:
+            yield f"lifecycle: {short(name)} has more reports assessed than filed"
 
 
 def _unproven(world: World, one: Round) -> bool:
@@ -79,11 +104,13 @@ def _unproven(world: World, one: Round) -> bool:
 
 def _liveness(world: World) -> Iterator[str]:
     """Whatever is not terminal has a round that waits for a phase or whose end awaits a cut."""
-    waiting = {ArtifactState.PROPOSED, ArtifactState.UNDER_REVIEW}
+    waiting = {ArtifactState.PROPOSED, ArtifactState.UNDER_REVIEW, ArtifactState.DISPUTED}
     for artifact in world.state.artifacts.values():
         if artifact.state in waiting:
             one = world.rounds.get(artifact.round or b"")
-            if one is None or (one.phase is None) == (one.verdict is None):
+            if one is None or (
+                [one.phase, one.verdict].count(None) != 1 and (one.pin.round not in world.lots)
+            ):
                 yield f"liveness: {short(artifact.id)} waits for nothing"
 
 

@@ -24,6 +24,11 @@ class Joining:
     """Of the tick that began the epoch; at genesis that of cut 0."""
     before: tuple[int, Digest] | None = None
     """Both of the epoch before; None in the first."""
+    former: Admission | None = None
+    """The charter's section of the epoch before, if another charter came into force since: a proof
+    of that epoch is held to its own terms."""
+    coming: Admission | None = None
+    """That of a charter which comes into force with the epoch that is about to begin."""
     agents: dict[InstanceId, int] = field(default_factory=dict)
     """Agents that each instance has admitted in this epoch; founders do not count."""
     operators: dict[InstanceId, int] = field(default_factory=dict)
@@ -61,7 +66,8 @@ class Joining:
             if of not in (epoch, epoch - 1) or found is None:
                 return None
             bits, beacon = found
-            return InForce(terms=terms_of(self.rules, role, bits), beacon=beacon)
+            rules = self.rules if of == epoch or self.former is None else self.former
+            return InForce(terms=terms_of(rules, role, bits), beacon=beacon)
 
         return asked
 
@@ -86,6 +92,9 @@ class Joining:
         """Begin the epoch of tick number `tick`, whose cut came to `beacon`."""
         admitted = sum(self.agents.values()) + sum(self.operators.values())
         self.before = (self.bits, self.beacon)
+        self.former = None
+        if self.coming is not None:
+            self.former, self.rules, self.coming = self.rules, self.coming, None
         self.beacon = beacon
         self.bits = next_bits(
             self.bits,
@@ -99,6 +108,13 @@ class Joining:
         self.operators.clear()
         self.false.clear()
         self.spent = {name: epoch for name, epoch in self.spent.items() if epoch >= tick - 1}
+
+    def under(self, rules: Admission) -> None:
+        """Take up another charter's section with the epoch that `turn` is about to begin.
+
+        Its bits then start in the range that the section gives them.
+        """
+        self.coming = rules
 
     def room(self, operator_agents: int, established: int) -> int:
         """Give how many more agents an operator may have.

@@ -10,31 +10,36 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from federation.artifacts import may_submit
 from federation.certificates import Phase, RoundSlot
 from federation.certificates.values import value_blobs
 from federation.core import AgentId, Code, PeerError
-from federation.protocol import admittance, finality, judgements
-from federation.protocol.fold import has_picked, submission
+from federation.protocol import admittance, discipline, filing, finality, judgements
+from federation.protocol.fold import has_picked
 from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round, earlier
 from federation.protocol.world import World
 from federation.records import (
+    ActCosign,
+    AdminReview,
     AgentAdmit,
     AgentDeclare,
+    AgentHealth,
     AgentSubscribe,
     AgentUnvouch,
     AgentVouch,
-    Argue,
+    Appeal,
     CertificateFinal,
+    CharterAdopt,
     Commit,
-    Contest,
-    ObjectTo,
+    DisputeFile,
+    DisputeReport,
+    FlagStale,
     OperatorAdmit,
     Propose,
     Record,
-    Reveal,
+    Resubmit,
     Rotate,
+    Withdraw,
 )
 from federation.review import RoundBody, box, listed, phase_of, qualifies
 from federation.trust import closes_circle
@@ -65,11 +70,11 @@ def judge(world: World, record: Record) -> Judgement:
     code = world.state.refused.get(record.id)
     if code is not None:
         return _void(code, _found_by_its_cut(record, code))
+    if isinstance(record.body, RoundBody) and record.body.round is not None:
+        return _of_round(world, record, record.body)
     match record.body:
         case None:
             return _void(Code.UNKNOWN_KIND, "this version does not interpret its kind")
-        case ObjectTo() | Argue() | Commit() | Reveal() | Contest():
-            return _of_round(world, record, record.body)
         case CertificateFinal():
             return _certificate(world, record, record.body)
         case AgentAdmit() | OperatorAdmit() if record.id in world.state.joining.waiting:
@@ -86,10 +91,24 @@ def _trigger(world: World, record: Record) -> Judgement:
     """Judge a record that no cut contains yet, by the world as it is now."""
     state = world.state
     match record.body:
-        case Propose() as body:
-            refusal = may_submit(None, submission(state, record, body))
+        case (
+            Propose() | Withdraw() | Resubmit() | FlagStale() | DisputeFile() | DisputeReport()
+        ) as body:
+            refusal = filing.refusal(state, record, body)
             if refusal is not None:
                 return _void(refusal.code, refusal.why)
+        case Appeal() as body:
+            code = discipline.appeal_refusal(state, record, body)
+            if code is not None:
+                return _void(code, _APPEAL_REASONS.get(code, _PERSONAL.get(code, _FOUND)))
+        case CharterAdopt() | AdminReview() | ActCosign() as body:
+            code = state.acts.refusal(state, record, body)
+            if code is not None:
+                return _void(code, _ACT_REASONS.get(code, _FOUND))
+        case AgentHealth() as body:
+            code = discipline.health_refusal(state, record, body)
+            if code is not None:
+                return _void(code, _HEALTH_REASONS.get(code, _FOUND))
         case AgentVouch() | AgentUnvouch() as body:
             code = judgements.refusal(state, record, body)
             if code is not None:
@@ -147,8 +166,9 @@ def _waiting_vouches(world: World) -> list[tuple[AgentId, AgentId]]:
 
 
 def _of_round(world: World, record: Record, body: RoundBody) -> Judgement:
-    one = world.rounds.get(body.round)
-    if one is None:
+    name = body.round
+    one = world.rounds.get(name) if name is not None else None
+    if one is None or body.after is None:
         return _void(Code.UNKNOWN_ROUND, "no cut has opened such a round")
     phase = phase_of(one.pin, one.finals, record)
     if phase is None:
@@ -310,4 +330,42 @@ _REASONS: Final = {
     Code.COMMITMENT_MISMATCH: "ballot and nonce do not open the listed commitment",
     Code.NOT_CERTIFIED: "no certified list holds a commitment of its author",
     Code.OVER_QUOTA: "its author has used up what the charter allows it in this phase",
+    Code.AUTHORS_OPERATOR: "its author belongs to the operator of the artifact's author",
+    Code.SUSPENDED: "its author was suspended when the round opened",
+    Code.BANNED: "its author's identity has been ended by a ban",
+    Code.QUARANTINED: "its author was quarantined when the round opened",
+    Code.NOT_DRAWN: "its author is not among the arbiters that were drawn for this round",
+    Code.NOT_MODERATOR: "only a moderator who is not party to a report assesses it",
+    Code.NOT_MEMBER: "its author is not an operator of a member instance",
+    Code.GUARD_FAILED: "this round does not allow that decision",
+}
+_FOUND: Final = "its guard does not hold"
+_PERSONAL: Final = {
+    Code.NOT_ADMITTED: "no cut has admitted its author",
+    Code.REVOKED: "its author has revoked its identity or disowned this part of its chain",
+    Code.FORK: "its author's chain is forked",
+    Code.NOT_ELIGIBLE: "its author's operator did not delegate this to it",
+    Code.SUSPENDED: "its author is suspended",
+    Code.BANNED: "its author's identity has been ended by a ban",
+}
+_APPEAL_REASONS: Final = {
+    Code.UNKNOWN_SANCTION: "no violation of that id is known",
+    Code.NOT_AUTHOR: "the violation is another agent's",
+    Code.APPEALED: "that violation has been appealed already",
+}
+_ACT_REASONS: Final = {
+    Code.NOT_MEMBER: "only operators of member instances decide by hand",
+    Code.UNKNOWN_ACT: "no act of that id waits for cosigners",
+    Code.STALE_BASE: "it was written for another charter than the one in force",
+    Code.BAD_CHARTER: "its rules are no charter that this realm could have",
+    Code.DUPLICATE: "its author has said so already",
+    Code.REVOKED: "its author has revoked its identity",
+    Code.FORK: "its author's chain is forked",
+    Code.UNKNOWN_ARTIFACT: "there is no such artifact",
+    Code.UNKNOWN_SANCTION: "no violation of that id is known",
+}
+_HEALTH_REASONS: Final = {
+    Code.UNKNOWN_AGENT: "no cut has admitted the agent that it names",
+    Code.NOT_ELIGIBLE: "its author does not answer for that agent",
+    Code.DUPLICATE: "that is what is known of the agent already",
 }

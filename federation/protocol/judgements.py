@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from federation.artifacts import Artifact
-from federation.artifacts import State as ArtifactState
 from federation.core import AgentId, Code, OperatorId
 from federation.crypto import Choice
 from federation.protocol.state import Agent, State
@@ -26,12 +25,11 @@ def stand(graph: Graph, artifact: Artifact, count: int = 1) -> None:
     are the counted ballots for it: a practice ballot decided nothing, and of an artifact that a
     policy for missing voters let pass nobody's judgement is known.
     """
-    verdict = artifact.verdict
-    if artifact.state is not ArtifactState.ACTIVE or verdict is None or not verdict.accepted:
-        return
-    for one in counted_of(verdict):
-        if one.choice is Choice.FOR:
-            graph.approve(one.agent, artifact.author, count)
+    # What a revision has superseded was good work all the same, and a dispute has not decided yet.
+    for verdict in artifact.accepted:
+        for one in counted_of(verdict):
+            if one.choice is Choice.FOR:
+                graph.approve(one.agent, artifact.author, count)
 
 
 def refusal(state: State, record: Record, body: AgentVouch | AgentUnvouch) -> Code | None:

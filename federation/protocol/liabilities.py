@@ -1,7 +1,7 @@
 """Who is found bad at a tick, and the rows of those who vouched for it (design: evidence; ADR 35).
 
-Until sanctions exist, an agent is *found bad* at a tick whose evidence brings its reputation from
-its own outcomes below what an author needs (`review.r_min`). What those outcomes say against it is
+An agent is *found bad* at a tick whose evidence brings its reputation from its own outcomes below
+what an author needs (`review.r_min`), or at which it is banned (`charge_ban`, ADR 40). What those outcomes say against it is
 then shared with those who vouch for it, or did within the last window of ticks. It can be found bad
 again once it has recovered; each outcome is shared once.
 
@@ -12,13 +12,17 @@ which agents are looked at changes nothing.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from federation.core import AgentId
-from federation.protocol.state import Agent, State
+from federation.core import AgentId, Digest, Micro
 from federation.trust import Evidence, Liability, liability_evidence
 
+if TYPE_CHECKING:
+    # The state holds the book of sanctions, which charges; at run time nothing of it is needed.
+    from federation.protocol.state import Agent, State
 
-def charge(state: State, fresh: Iterable[Evidence]) -> None:
+
+def charge(state: "State", fresh: Iterable[Evidence]) -> None:
     """Find who is bad by the tick's fresh evidence, and let those who vouched for it answer.
 
     The ledger holds `fresh` already, and no liability of this tick. Vouches that were taken back
@@ -40,7 +44,24 @@ def charge(state: State, fresh: Iterable[Evidence]) -> None:
         state.agents[agent.agent] = replace(agent, found_bad=state.tick)
 
 
-def _is_found_bad(state: State, name: AgentId) -> bool:
+def charge_ban(
+    state: "State", name: AgentId, *, cause: Digest, extra: Micro
+) -> tuple[AgentId, ...]:
+    """Let those who vouched for an agent answer for its ban; tell who pays, ascending.
+
+    `cause` names the ban in the books, so that it can be withdrawn alone; `extra` is what counts
+    against the agent beside its outcomes. Outcomes that were shared before are not shared again.
+    """
+    agent = state.agents[name]
+    liability = replace(_liability(state, agent, _former_vouchers(state)), cause=cause)
+    liability = replace(liability, negative=liability.negative + extra)
+    rows = liability_evidence(liability, state.charter.trust.evidence)
+    state.ledger.add(rows)
+    state.agents[name] = replace(agent, found_bad=state.tick)
+    return tuple(sorted({row.subject for row in rows}))
+
+
+def _is_found_bad(state: "State", name: AgentId) -> bool:
     """Tell whether this tick's evidence brings an agent below what an author needs."""
     least = state.charter.review.r_min
     agent = state.agents.get(name)
@@ -51,7 +72,7 @@ def _is_found_bad(state: State, name: AgentId) -> bool:
 
 
 def _liability(
-    state: State, agent: Agent, former: Mapping[AgentId, Collection[AgentId]]
+    state: "State", agent: "Agent", former: Mapping[AgentId, Collection[AgentId]]
 ) -> Liability:
     after = state.tick - state.charter.trust.window
     if agent.found_bad is not None:
@@ -66,7 +87,7 @@ def _liability(
     )
 
 
-def _former_vouchers(state: State) -> Mapping[AgentId, Collection[AgentId]]:
+def _former_vouchers(state: "State") -> Mapping[AgentId, Collection[AgentId]]:
     """Give by agent who took a vouch for it back so lately that it still answers."""
     former: dict[AgentId, set[AgentId]] = {}
     for by, agent in state.unvouched:
@@ -75,7 +96,7 @@ def _former_vouchers(state: State) -> Mapping[AgentId, Collection[AgentId]]:
 
 
 def _vouches_toward(
-    state: State, agent: AgentId, former: Mapping[AgentId, Collection[AgentId]]
+    state: "State", agent: AgentId, former: Mapping[AgentId, Collection[AgentId]]
 ) -> Iterator[tuple[AgentId, AgentId]]:
     """List the vouches that lead to an agent as far as liability goes, in no order."""
     seen, ring = {agent}, {agent}

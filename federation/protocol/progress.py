@@ -28,7 +28,7 @@ from federation.protocol.rows import world_digest
 from federation.protocol.turn import Turn
 from federation.protocol.world import World
 from federation.records import CertificateFinal, Record
-from federation.review import Ended, Finals, next_phase
+from federation.review import AwaitsLot, Ended, Finals, next_phase
 
 
 def settle(turn: Turn) -> None:
@@ -75,7 +75,11 @@ def move(turn: Turn, one: Round) -> None:
         if phase not in before:
             finality.schedule(turn, RoundSlot(round_id=one.pin.round, phase=phase))
     came_to = next_phase(one.pin, one.finals)
-    if isinstance(came_to, Ended):
+    if isinstance(came_to, AwaitsLot):
+        # The beacon of the next cut draws the arbiters: until then nobody may rule.
+        one.phase = None
+        world.lots.add(one.pin.round)
+    elif isinstance(came_to, Ended):
         if one.verdict is None:
             one.phase, one.verdict = None, came_to.verdict
             turn.effects.append(
@@ -129,6 +133,10 @@ def try_cut(turn: Turn) -> None:
     if contained.tick:
         world.ticked_at = world.starts.get(slot_key(after), turn.now)
     agreement.open_slot(turn, after)
+    for name in sorted(world.lots):
+        if world.rounds[name].pin.beacon is not None:
+            world.lots.discard(name)
+            move(turn, world.rounds[name])
     for one in folded.opened:
         one.opened_at = world.starts.setdefault(one.pin.round, turn.now)
         turn.effects.append(effects.StoreStart(slot=one.pin.round, at=one.opened_at))

@@ -11,6 +11,7 @@ came later is folded. Everything live is derived exactly as without one.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from federation.admission import Prove, prove
 from federation.certificates import (
@@ -178,13 +179,31 @@ def _fold(turn: Turn, added: list[Record]) -> None:
     settle(turn)
 
 
+_TRIGGERS: Final = (
+    Kind.PROPOSE,
+    Kind.REVISE,
+    Kind.RESUBMIT,
+    Kind.WITHDRAW,
+    Kind.FLAG_STALE,
+    Kind.DISPUTE,
+    Kind.REPORT,
+    Kind.APPEAL,
+    Kind.ADMIN,
+    Kind.ADOPT,
+    Kind.COSIGN,
+    Kind.AGENT_VOUCH,
+    Kind.AGENT_UNVOUCH,
+)
+"""Kinds of which a record that waits calls a cut; voices in a round are judged by their round."""
+
+
 def _find_triggers(world: World) -> None:
     """Find what still waits for a cut and may call it: only now it is known whom cuts admitted."""
     world.triggers.update(
         record.id
-        for kind in (Kind.PROPOSE, Kind.AGENT_VOUCH, Kind.AGENT_UNVOUCH)
+        for kind in _TRIGGERS
         for record in world.log.by_kind(kind)
-        if judge(world, record).fate is Fate.WAITS
+        if getattr(record.body, "round", None) is None and judge(world, record).fate is Fate.WAITS
     )
     world.triggers.update(
         record.id

@@ -9,18 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from federation.artifacts import Verdict
-from federation.certificates import VOID, ListValue, VoidValue
+from federation.artifacts import Artifact, Verdict
+from federation.certificates import VOID, ListValue, Phase, VoidValue
 from federation.charter import Charter, charter_hash, realm_of
-from federation.core import Code, IdentityId, PeerError, RecordId, RoundId, short
+from federation.core import ArtifactId, Code, IdentityId, PeerError, RecordId, RoundId, short
 from federation.protocol import epochs, judgements, rows
+from federation.protocol.acts import Acts
 from federation.protocol.certified import IdentityRow, JoiningRow, ListRow, Rows
+from federation.protocol.discipline_rows import Discipline
 from federation.protocol.joining import Joining
 from federation.protocol.rounds import Round
 from federation.protocol.state import Delegation, Identity, State
 from federation.records import CertificateFinal, Delegate
 from federation.replication import Log
-from federation.review import Ended, RoundPin, counted_of, final_list, next_phase, outcome_of
+from federation.review import Ended, RoundPin, final_list, next_phase, outcome_of
 from federation.trust import Agreement, Audited, Graph, Ledger
 
 T = TypeVar("T")
@@ -45,6 +47,8 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
     log lacks, or do not amount to the world digest that they state.
     """
     realm, genesis_hash = realm_of(charter), charter_hash(charter)
+    acts = Acts.revived(written.acts, charter, log)
+    charter = acts.reigns[-1].charter
     if (written.realm, written.charter_hash) != (realm, genesis_hash):
         raise refused("it belongs to another realm or charter")
     eras = [era.first for era in written.eras]
@@ -53,7 +57,9 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
     state = State(
         charter=charter,
         realm=realm,
-        charter_hash=genesis_hash,
+        charter_hash=acts.reigns[-1].hash,
+        acts=acts,
+        discipline=Discipline.revived(written.discipline),
         cut=written.cut,
         digest=written.digest,
         tick=written.tick,
@@ -65,11 +71,17 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         identities=dict(_identity(row, log) for row in written.identities),
         instances=dict(written.instances),
         operators={one.operator: one for one in written.operators},
-        joining=_joining(written.joining, charter),
+        joining=_joining(written.joining, charter, acts.replaced_at(written.tick)),
         delegations={name: _delegation(name, log) for name in written.delegations},
         artifacts={one.id: one for one in written.artifacts},
         # The first artifact of a text is its only one: the others are refused as duplicates.
         texts={one.text_id: one.id for one in written.artifacts},
+        cited=_cited(written.artifacts),
+        rounds_of={name: list(own) for name, own in written.rounds_of},
+        steps={name: list(own) for name, own in written.steps},
+        due=list(written.due),
+        reversals=list(written.reversals),
+        unfounded=list(written.unfounded),
         refused=dict(written.refused),
         ledger=Ledger(charter.trust),
         agreement=Agreement(charter.trust),
@@ -89,6 +101,7 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
     state.ledger.withdraw(written.withdrawn)
     state.ledger.add(written.evidence)
     rounds = {one.pin.round: one for one in _rounds(written, state, log)}
+    state.newest = [name for name, one in rounds.items() if one.pin.cut == state.cut]
     _count(written, state, rounds)
     if rows.rewrite(state) != written.world:
         raise refused("its rows do not amount to its world digest")
@@ -97,6 +110,15 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         rounds=rounds,
         contained=dict(_certificate(name, log) for name in written.certificates),
     )
+
+
+def _cited(artifacts: Sequence[Artifact]) -> dict[ArtifactId, list[ArtifactId]]:
+    """Find again who rests on what, in the order in which they were proposed."""
+    cited: dict[ArtifactId, list[ArtifactId]] = {}
+    for artifact in artifacts:
+        for name in artifact.cites:
+            cited.setdefault(name, []).append(artifact.id)
+    return cited
 
 
 def _graph(written: Rows, charter: Charter) -> Graph:
@@ -108,9 +130,10 @@ def _graph(written: Rows, charter: Charter) -> Graph:
     return graph
 
 
-def _joining(row: JoiningRow, charter: Charter) -> Joining:
+def _joining(row: JoiningRow, charter: Charter, former: Charter | None) -> Joining:
     return Joining(
         rules=charter.admission,
+        former=former.admission if former else None,
         bits=row.bits,
         beacon=row.beacon,
         before=row.before,
@@ -163,6 +186,7 @@ def _rounds(written: Rows, state: State, log: Log) -> Iterator[Round]:
         for places in written.worlds
     ]
     for row in written.rounds:
+        seats, reign = _at(written.seats, row.seats), state.acts.reign_at(row.cut)
         pin = RoundPin(
             round=row.round,
             realm=state.realm,
@@ -177,23 +201,32 @@ def _rounds(written: Rows, state: State, log: Log) -> Iterator[Round]:
             watchers=frozenset(row.watchers),
             flags=frozenset(row.flags),
             kind=row.kind,
-            charter=state.charter,
+            disputer=row.disputer,
+            disputer_operator=row.disputer_operator,
+            cause=row.cause,
+            voted=frozenset(row.voted),
+            rerun=row.rerun,
+            assess_only=row.assess_only,
+            formal=row.formal,
+            beacon=row.beacon,
+            charter=reign.charter,
             agents=_at(worlds, row.agents),
             member_operators=row.member_operators,
+            members=frozenset(member.operator for member in seats),
         )
         one = Round(
             pin=pin,
-            seats=_at(written.seats, row.seats),
-            charter_hash=state.charter_hash,
+            seats=seats,
+            charter_hash=reign.hash,
             opened_at=0,
             closed=row.closed,
         )
         for listed in row.lists:
             _put_list(one, listed, log)
         artifact = state.artifacts.get(row.artifact)
-        if artifact is None:
+        if artifact is None and row.kind != "appeal":
             raise refused("one of its rounds is of an artifact that it does not have")
-        _bring_to(one, artifact.verdict)
+        _bring_to(one, None if artifact is None else artifact.verdict)
         state.decided[row.round] = tuple(listed.digest for listed in row.lists)
         yield one
 
@@ -213,32 +246,30 @@ def _put_list(one: Round, row: ListRow, log: Log) -> None:
 
 
 def _bring_to(one: Round, newest: Verdict | None) -> None:
-    """Set phase and verdict; the artifact remembers the verdict of its newest ended round."""
-    if newest is not None and newest.round == one.pin.round:
-        one.verdict = newest
-        return
-    came_to = next_phase(one.pin, one.finals)
+    """Set phase and verdict; the artifact remembers the verdict that moved it last."""
+    known = newest is not None and newest.round == one.pin.round
+    came_to = Ended(verdict=newest) if newest and known else next_phase(one.pin, one.finals)
+    if isinstance(came_to, Ended) is not one.closed:
+        raise refused("one of its rounds is closed and has not ended, or the other way round")
     if isinstance(came_to, Ended):
-        raise refused("one of its rounds has ended, and its artifact knows of no verdict")
-    one.phase = came_to
+        one.verdict = came_to.verdict
+    elif isinstance(came_to, Phase):
+        one.phase = came_to
 
 
 def _count(written: Rows, state: State, rounds: Mapping[RoundId, Round]) -> None:
     """Take the ended rounds into the estimate of competence, or put them aside for the tick."""
     for name in written.pending:
         one = rounds.get(name)
-        if one is None or one.verdict is None:
+        if one is None or one.verdict is None or one.pin.artifact not in state.artifacts:
             raise refused("it counts a round that it does not have")
         topics = state.artifacts[one.pin.artifact].topics
         outcome = outcome_of(one.pin, one.finals, one.verdict, tick=state.tick + 1, topics=topics)
-        state.pending.append((outcome, one.verdict))
+        state.pending.append((outcome, one.verdict, one.pin.charter))
     waiting = set(written.pending)
-    review = state.charter.review
     for name, one in rounds.items():
         if one.closed and one.verdict is not None and name not in waiting:
-            state.agreement.observe(
-                counted_of(one.verdict), accept=review.tau_accept, reject=review.tau_reject
-            )
+            epochs.observe(state, one.pin.charter, one.verdict)
 
 
 def _at(table: Sequence[T], place: int) -> T:

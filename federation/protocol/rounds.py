@@ -6,15 +6,16 @@ closure: the lists of all earlier phases of the round.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from federation.artifacts import Artifact, Verdict, watches
+from federation.artifacts import Artifact, RoundKind, Verdict, watches
 from federation.certificates import ListValue, Member, Phase, VoidValue
 from federation.certificates.fresh_lists import Looked
-from federation.core import Digest, Millis, RecordId
+from federation.core import AgentId, Digest, Millis, RecordId
 from federation.protocol.state import State, members_of
-from federation.records import Kind, Record, Reveal
+from federation.records import Appeal, Kind, Record, Reveal
 from federation.replication import Log, round_of
 from federation.review import (
     FinalList,
@@ -29,7 +30,17 @@ from federation.review import (
 )
 from federation.trust import has_ticket
 
-_KINDS: Final = (Kind.OBJECT, Kind.ARGUE, Kind.COMMIT, Kind.REVEAL, Kind.CONTEST)
+_KINDS: Final = (
+    Kind.OBJECT,
+    Kind.SEAL,
+    Kind.ARGUE,
+    Kind.COMMIT,
+    Kind.REVEAL,
+    Kind.CONTEST,
+    Kind.RULE,
+    Kind.ASSESS,
+    Kind.ADMIN,
+)
 """Kinds of records that belong to a round."""
 
 
@@ -129,12 +140,25 @@ def earlier(log: Log, record: Record) -> list[Record]:
     return sorted(found, key=lambda one: one.seq)
 
 
-def open_round(state: State, artifact: Artifact) -> Round:
-    """Open the review of an artifact in the world of the cut that is being folded."""
-    name = round_id(state.realm, artifact.id, "review", 0, state.digest)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a round is opened for."""
+
+    kind: RoundKind
+    disputer: AgentId | None = None
+    """Who filed the dispute or the report; None if the rules open it."""
+    cause: RecordId | None = None
+    rerun: bool = False
+    assess_only: bool = False
+    formal: bool = False
+
+
+def open_round(state: State, artifact: Artifact, asked: Asked) -> Round:
+    """Open a round of an artifact in the world of the cut that is being folded."""
     author = state.agents[artifact.author]
+    disputer = state.agents.get(asked.disputer) if asked.disputer else None
     pin = RoundPin(
-        round=name,
+        round=round_id(state.realm, artifact.id, asked.kind, artifact.rounds, state.digest),
         realm=state.realm,
         artifact=artifact.id,
         author=artifact.author,
@@ -144,15 +168,27 @@ def open_round(state: State, artifact: Artifact) -> Round:
         cut=state.cut,
         sensitivity=artifact.sensitivity,
         # A vouch alone gives a newcomer a ticket, and does not take it out of the sandbox.
-        author_has_ticket=author.tier > 0 and has_ticket(state.charter.trust, author.trust),
+        author_has_ticket=author.tier > 0
+        and has_ticket(state.charter.trust, author.trust)
+        and not state.views[author.agent].probation,
         watchers=frozenset(
             agent.agent
             for agent in state.agents.values()
             if agent.offer is not None and watches(agent.offer, artifact.topics)
         ),
+        flags=artifact.flags,
+        kind=asked.kind,
+        disputer=asked.disputer,
+        disputer_operator=disputer.operator if disputer else None,
+        cause=asked.cause,
+        voted=frozenset(artifact.voters),
+        rerun=asked.rerun,
+        assess_only=asked.assess_only,
+        formal=asked.formal,
         charter=state.charter,
         agents=state.views,
         member_operators=len(set(state.instances.values())),
+        members=frozenset(state.instances.values()),
     )
     return Round(
         pin=pin,
@@ -160,6 +196,45 @@ def open_round(state: State, artifact: Artifact) -> Round:
         charter_hash=state.charter_hash,
         opened_at=0,
     )
+
+
+def open_appeal(state: State, record: Record, body: Appeal) -> Round:
+    """Open the round in which arbiters hear an appeal against a sanction."""
+    author = state.agents[record.author]
+    ordinal = len(state.rounds_of.get(body.sanction, ()))
+    pin = RoundPin(
+        round=round_id(state.realm, body.sanction, "appeal", ordinal, state.digest),
+        realm=state.realm,
+        artifact=body.sanction,
+        author=author.agent,
+        author_operator=author.operator,
+        home=author.instance,
+        home_operator=state.instances[author.instance],
+        cut=state.cut,
+        # An identity is at stake: as many arbiters as the most sensitive artifact has.
+        sensitivity="high",
+        author_has_ticket=False,
+        watchers=frozenset(),
+        kind="appeal",
+        cause=record.id,
+        charter=state.charter,
+        agents=state.views,
+        member_operators=len(set(state.instances.values())),
+        members=frozenset(state.instances.values()),
+    )
+    return Round(
+        pin=pin,
+        seats=members_of(state, author.instance),
+        charter_hash=state.charter_hash,
+        opened_at=0,
+    )
+
+
+def with_beacon(pin: RoundPin, beacon: Digest) -> RoundPin:
+    """Give a pin that knows its beacon; who may vote was worked out when it was made."""
+    known = copy(pin)
+    object.__setattr__(known, "beacon", beacon)
+    return known
 
 
 def opened_nonces(finals: Finals) -> Iterator[bytes]:

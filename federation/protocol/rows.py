@@ -12,7 +12,7 @@ from federation.protocol.state import Agent, State
 from federation.trust import badges_of
 
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "artifacts": ("author", "state", "flags", "round", "tally"),
+    "artifacts": ("author", "state", "flags", "round", "tally", "past"),
     "agents": (
         "operator",
         "instance",
@@ -28,6 +28,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
         "badges",
         "vouches",
         "found_bad",
+        "filed",
         "says",
     ),
     "identities": ("key_index", "key", "revoked", "forked"),
@@ -88,8 +89,14 @@ def world_digest(state: State) -> Digest:
 
 
 def joining_digest(state: State) -> Digest:
-    """Hash what joining costs in this epoch, and who has admitted how many."""
-    return plain_hash(encode(state.joining.row()))
+    """Hash what joining costs in this epoch, who has admitted how many, acts, and sanctions.
+
+    With them goes what waits to be done: rounds that the rules will open, evidence of the next tick.
+    """
+    waits = [state.due, state.reversals, state.unfounded]
+    return plain_hash(
+        encode([state.joining.row(), state.acts.row(), state.discipline.row(), waits])
+    )
 
 
 def _vouches(state: State, agent: Agent, taken_back: list[list[object]]) -> Digest:
@@ -129,6 +136,7 @@ def _agent(state: State, agent: Agent, taken_back: list[list[object]]) -> list[o
         _badges(state, agent),
         _vouches(state, agent, taken_back),
         agent.found_bad,
+        plain_hash(encode([agent.disputes, agent.reports, agent.flags])),
         plain_hash(encode([agent.declared, agent.offer, sorted(agent.scope)])),
     ]
 
@@ -144,10 +152,24 @@ def _artifact(artifact: Artifact) -> list[object]:
             verdict.denominator,
             [reason.value for reason in verdict.narrow],
         ]
+    past = [
+        [one.round for one in artifact.accepted],
+        artifact.superseded_by,
+        artifact.rounds,
+        artifact.disputes,
+        artifact.resubmitted,
+        artifact.retracted_at,
+        artifact.stale_at,
+        artifact.evidence,
+        artifact.grounds,
+        artifact.voters,
+        artifact.reports,
+    ]
     return [
         artifact.author,
         artifact.state.value,
         sorted(flag.value for flag in artifact.flags),
         artifact.round,
         tally,
+        plain_hash(encode(past)),
     ]

@@ -33,7 +33,7 @@ from federation.replication import Log
 
 T = TypeVar("T")
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Format of the bytes; a snapshot of another one is refused."""
 _TAG: Final = b"folkmoot/1/snapshot"
 

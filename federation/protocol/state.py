@@ -9,7 +9,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Final
 
-from federation.artifacts import Artifact, Verdict
+from federation.artifacts import Action, Artifact, Verdict
+from federation.artifacts import State as ArtifactState
 from federation.certificates import Member
 from federation.charter import Charter, Founder, beacon0, charter_hash, cut0_digest, realm_of
 from federation.core import (
@@ -26,11 +27,14 @@ from federation.core import (
     Weight,
 )
 from federation.identity import KeyState
+from federation.protocol.acts import Acts
 from federation.protocol.digest import Tables
+from federation.protocol.discipline_rows import Discipline
 from federation.protocol.joining import Joining
 from federation.records import AgentDeclare, AgentSubscribe, Custody, Delegate
 from federation.review import AgentView
 from federation.trust import Agreement, Audited, Graph, Ledger, RoundOutcome
+from federation.trust.outcomes import Reversal, UnfoundedReport
 
 NO_KEY: Final = bytes(32)
 """A key of small order: no signature verifies under it."""
@@ -80,6 +84,12 @@ class Agent:
     """Tick, and how many of its proposals counted in that tick's epoch."""
     vouched: tuple[int, int] = (0, 0)
     """Tick, and how many of its vouches counted in that tick's epoch."""
+    disputes: tuple[int, ...] = ()
+    """Ticks at which its disputes of the window counted, ascending."""
+    reports: tuple[int, int] = (0, 0)
+    """Tick, and how many of its reports counted in that tick's epoch."""
+    flags: tuple[int, int] = (0, 0)
+    """Tick, and how many of its stale flags counted in that tick's epoch."""
     found_bad: int | None = None
     """Newest tick at which its own negative evidence brought it below what an author needs: then
     those who vouched for it paid (ADR 35)."""
@@ -108,6 +118,30 @@ class Delegation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One row of the lifecycle's table that an artifact has taken."""
+
+    cut: int
+    tick: int
+    origin: ArtifactState | None
+    action: Action
+    to: ArtifactState
+    round: RoundId | None = None
+    """The round that brought it, if one did."""
+    cause: RecordId | None = None
+    """The record that brought it: a proposal, a dispute, an act; None if the rules did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A round that the rules themselves will open, as soon as a cut has room for it."""
+
+    artifact: ArtifactId
+    ground: str
+    """`support_lost` or `author_banned`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Era:
     """A run of cuts on which the same members agreed."""
 
@@ -123,7 +157,7 @@ class Inputs:
     version: int
     """Of this node's graph."""
     silent: frozenset[AgentId]
-    """Agents that pass nothing on: revoked or forked."""
+    """Agents that pass nothing on: revoked, banned or forked."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,19 +187,39 @@ class State:
     """Admitted operators."""
     joining: Joining
     """What joining costs in this epoch."""
+    acts: Acts
+    """Charters so far, and what operators decide together."""
+    discipline: Discipline
+    """Violations, and what they take."""
     delegations: dict[RecordId, Delegation] = field(default_factory=dict)
     agents: dict[AgentId, Agent] = field(default_factory=dict)
     answers_for: dict[OperatorId, list[AgentId]] = field(default_factory=dict)
     """Agents of each operator, as they were admitted: its quota must not cost a look at all."""
     artifacts: dict[ArtifactId, Artifact] = field(default_factory=dict)
+    moved: dict[ArtifactId, Artifact | None] = field(default_factory=dict)
+    """What the cut that is being folded has changed, as it was before."""
     texts: dict[Digest, ArtifactId] = field(default_factory=dict)
     """First artifact of each `text_id`."""
+    cited: dict[ArtifactId, list[ArtifactId]] = field(default_factory=dict)
+    """Per artifact those that rest on it, as they were proposed."""
+    rounds_of: dict[ArtifactId, list[RoundId]] = field(default_factory=dict)
+    """Per artifact, or appealed sanction, its rounds in the order in which they opened."""
+    steps: dict[ArtifactId, list[Step]] = field(default_factory=dict)
+    """Per artifact the rows of the lifecycle's table that it has taken, in order: for its story."""
+    newest: list[RoundId] = field(default_factory=list)
+    """Rounds that the last cut opened: the next brings the beacon of their lots."""
+    due: list[Due] = field(default_factory=list)
+    """Rounds that the rules will open, first come first."""
+    reversals: list[Reversal] = field(default_factory=list)
+    """Acceptances undone since the last tick, whose evidence counts at the next."""
+    unfounded: list[UnfoundedReport] = field(default_factory=list)
+    """Unfounded reports since the last tick."""
     refused: dict[RecordId, Code] = field(default_factory=dict)
     """Contained records whose guard failed, with the reason."""
     decided: dict[RoundId, tuple[Digest, ...]] = field(default_factory=dict)
     """Per round the digests of its phases that the cut contains, in order."""
-    pending: list[tuple[RoundOutcome, Verdict]] = field(default_factory=list)
-    """Rounds ended since the last tick, whose evidence counts at the next."""
+    pending: list[tuple[RoundOutcome, Verdict, Charter]] = field(default_factory=list)
+    """Rounds ended since the last tick, whose evidence counts at the next, with their charters."""
     ledger: Ledger
     agreement: Agreement
     audits: Audited
@@ -204,6 +258,11 @@ class State:
         self.agents[agent.agent] = agent
         self.answers_for.setdefault(agent.operator, []).append(agent.agent)
 
+    def put(self, artifact: Artifact) -> None:
+        """Take in what a cut has made of an artifact, or a new one."""
+        self.moved.setdefault(artifact.id, self.artifacts.get(artifact.id))
+        self.artifacts[artifact.id] = artifact
+
     def turn_to(self, number: int, digest: Digest) -> None:
         """Go on to the next cut, and remember who agreed on it."""
         if number:
@@ -227,6 +286,8 @@ def empty_state(charter: Charter) -> State:
         agreement=Agreement(charter.trust),
         audits=Audited(charter.trust),
         graph=Graph(charter.trust.approval),
+        acts=Acts.of(charter),
+        discipline=Discipline(),
         joining=Joining(
             rules=charter.admission, bits=charter.admission.agent_bits, beacon=beacon0(realm)
         ),

@@ -167,6 +167,8 @@ class World:
     """Newcomers that an admitted author has named and of whom nothing is stored yet."""
     triggers: set[RecordId] = field(default_factory=set)
     """Records that no cut contains yet and that wait to open a round."""
+    lots: set[RoundId] = field(default_factory=set)
+    """Rounds that wait for the beacon of the next cut, which draws their arbiters."""
     early: Early = field(default_factory=Early)
     """Packets for slots that are not open here yet."""
     heard: dict[InstanceId, Heard] = field(default_factory=dict)
@@ -234,12 +236,15 @@ class World:
                 members = self.state.members_at(slot.number, slot.previous)
                 if members is None:
                     return None
-                return self._pin(slot, members, None, self.state.charter_hash)
+                reign = self.state.acts.reign_at(slot.number - 1)
+                return self._pin(slot, members, None, reign.charter, reign.hash)
             case _:
                 one = self.rounds.get(slot.round_id)
                 if one is None:
                     return None
-                return self._pin(slot, one.seats, one.pin.home, one.charter_hash)
+                return self._pin(
+                    slot, one.seats, one.pin.home, one.pin.charter, one.charter_hash
+                )
 
     def signer_in(self, pinned: Pinned) -> Signer | None:
         """Give the key that this node signs a slot with; None where it is no voice."""
@@ -261,6 +266,7 @@ class World:
         slot: Slot,
         members: tuple[Member, ...],
         home: InstanceId | None,
+        charter: Charter,
         charter_hash: Digest,
     ) -> Pinned:
         return pin(
@@ -269,7 +275,7 @@ class World:
             slot=slot,
             members=members,
             home=home,
-            three_available=self.charter.timing.three == "available",
+            three_available=charter.timing.three == "available",
         )
 
 

@@ -38,7 +38,7 @@ REVIEW: Final[Review] = replace(
 )
 """Short phases: a whole review in about two seconds of virtual time."""
 
-REST: Final = frozenset({State.ACTIVE, State.RETRACTED})
+REST: Final = frozenset({State.ACTIVE, State.RETRACTED, State.SUPERSEDED})
 
 _SIGNATURES: Final = SignatureCache()
 """Shared by all runs of a process: equal realms sign equal things."""

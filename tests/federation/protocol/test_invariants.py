@@ -70,7 +70,7 @@ def change(world: World, name: bytes, **fields: object) -> None:
 
 
 def without_verdict(world: World) -> None:
-    change(world, grown()[1], verdict=None)
+    change(world, grown()[1], accepted=())
 
 
 def rejected(world: World) -> None:
@@ -86,7 +86,7 @@ def without_round(world: World) -> None:
 def other_verdict(world: World) -> None:
     verdict = world.state.artifacts[grown()[1]].verdict
     assert verdict is not None
-    change(world, grown()[1], verdict=dataclasses.replace(verdict, numerator=1))
+    change(world, grown()[1], accepted=(dataclasses.replace(verdict, numerator=1),))
 
 
 def without_certificate(world: World) -> None:
@@ -266,7 +266,7 @@ def wrong_digest(world: World) -> None:
     [
         (without_verdict, "without an accepting verdict"),
         (rejected, "without an accepting verdict"),
-        (without_round, "without an accepting verdict"),
+        (without_round, "by a verdict that did not accept it"),
         (other_verdict, "do not give its verdict"),
         (unended, "do not give its verdict"),
         (without_certificate, "has no certificate"),

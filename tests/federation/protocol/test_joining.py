@@ -155,3 +155,34 @@ def test_a_charter_that_breaks_its_own_rules_stops_no_tick() -> None:
     assert one.bits == 5
     assert asked is not None
     assert asked.terms.bits == 32
+
+
+def test_another_charter_begins_with_an_epoch_and_proofs_of_the_one_before_keep_their_terms() -> (
+    None
+):
+    one = joining()
+    old, new = one.rules, rules(agent_bits=7, operator_bits=9, most_bits=8, memory_kib=64)
+    one.under(new)
+    assert one.rules == old
+    one.turn(8, named("beacon", 8))
+    now, before = (one.in_force(8, Role.AGENT)(epoch) for epoch in (8, 7))
+
+    assert now is not None
+    assert before is not None
+    assert now.terms == terms_of(new, Role.AGENT, 7)
+    assert before.terms == terms_of(old, Role.AGENT, 4)
+    one.turn(9, named("beacon", 9))
+    later = one.in_force(9, Role.AGENT)(8)
+    assert later is not None
+    assert later.terms == terms_of(new, Role.AGENT, 7)
+    assert (one.former, one.coming) == (None, None)
+
+
+def test_bits_come_down_to_the_most_that_another_charter_allows() -> None:
+    one = joining()
+    one.under(rules(agent_bits=1, operator_bits=2, most_bits=2))
+    for _ in range(9):
+        one.note(Role.AGENT, HOME)
+    one.turn(8, named("beacon", 8))
+
+    assert one.bits == 2

@@ -86,7 +86,7 @@ def test_an_artifact_row_tells_state_and_tally() -> None:
     world = town.world()
     verdict = world.state.artifacts[artifact].verdict
     assert verdict is not None
-    author, state, flags, round_id, tally = plain(world, "artifacts", artifact)
+    author, state, flags, round_id, tally, past = plain(world, "artifacts", artifact)
 
     assert (author, state, flags) == (town.agent(0), ArtifactState.ACTIVE.value, [])
     assert round_id == opened
@@ -97,6 +97,8 @@ def test_an_artifact_row_tells_state_and_tally() -> None:
         verdict.denominator,
         [reason.value for reason in verdict.narrow],
     ]
+    voters = sorted(town.agent(index) for index in (1, 2, 4, 5))
+    assert past == plain_hash(encode([[opened], None, 1, 0, 0, None, None, [], [], voters, 0]))
 
 
 def test_an_artifact_without_a_verdict_has_no_tally() -> None:
@@ -130,6 +132,8 @@ def test_an_agent_row_tells_reputation_weight_and_what_it_says_of_itself() -> No
         # Vouches that stand, and those taken back; and when it was found bad.
         plain_hash(encode([[], []])),
         None,
+        # What it has filed of disputes, reports and stale flags.
+        plain_hash(encode([[], [0, 0], [0, 0]])),
         plain_hash(encode([None, None, []])),
     ]
     town.arrive(world, town.sign(1, DECLARED))

@@ -5,13 +5,23 @@ that need a round opened, a vote held or a record judged, with as little around 
 """
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from federation.certificates import Phase
-from federation.charter import Admission, Quotas, Review, Timing, Trust, preset
+from federation.charter import (
+    Admission,
+    Disputes,
+    Quotas,
+    Review,
+    Sanctions,
+    Timing,
+    Trust,
+    preset,
+)
+from federation.charter.units import Badge
 from federation.core import AgentId, InstanceId, Millis, RoundId
 from federation.crypto import Ballot, Basis, Choice, KeySigner, Reason, is_signed_by, plain_hash
 from federation.protocol import (
@@ -65,6 +75,10 @@ def founding(
     trust: Trust | None = None,
     admission: Admission | None = None,
     quotas: Quotas | None = None,
+    disputes: Disputes | None = None,
+    sanctions: Sanctions | None = None,
+    badges: Mapping[int, tuple[Badge, ...]] | None = None,
+    tiers: Mapping[int, int] | None = None,
     custody_: Custody = Custody.NODE,
 ) -> Founding:
     """Found a realm: agent i lives on instance i mod n; its operator is i mod `operators`."""
@@ -85,6 +99,8 @@ def founding(
                     operator=i % count,
                     instance=i % instances,
                     custody=custody_,
+                    badges=(badges or {}).get(i, ()),
+                    tier=(tiers or {}).get(i, 2),
                 )
                 for i in range(agents)
             ],
@@ -93,6 +109,8 @@ def founding(
             trust=trust,
             admission=admission,
             quotas=quotas,
+            disputes=disputes,
+            sanctions=sanctions,
         )
     )
 

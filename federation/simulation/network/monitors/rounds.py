@@ -6,7 +6,7 @@ never change again, and must be the same on all nodes, as must the verdict (desi
 reveal, finality).
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from federation.artifacts import State as ArtifactState
 from federation.artifacts import Verdict
@@ -21,6 +21,10 @@ from federation.simulation.network.monitors.votes import Votes
 
 if TYPE_CHECKING:
     from federation.simulation.network.node import SimNode
+
+
+_DECIDING: Final = (Phase.DECIDE, Phase.RULE, Phase.ADMIN)
+"""Phases whose list can let an artifact stand; the fast track needs an empty one."""
 
 
 class Rounds(Monitor):
@@ -112,7 +116,7 @@ class Rounds(Monitor):
                 for name, one in world.rounds.items()
                 if one.pin.artifact == artifact.id
                 and (
-                    self._certified(name, Phase.DECIDE) is not None
+                    any(self._certified(name, phase) is not None for phase in _DECIDING)
                     or self._votes.lists.get(self._certified(name, Phase.FAST) or b"") == ()
                 )
             ]
