@@ -158,7 +158,7 @@ def _over_network(
             )
         )
     except BaseExceptionGroup as group:
-        raise _first(group) from group
+        raise first_reason(group) from group
     finally:
         if arguments.keep:
             output.say(f"The three instances are kept in {root}")
@@ -180,7 +180,7 @@ def _tell(output: Output, outcome: Outcome, told: Summary) -> None:
         output.say(tables(outcome, told))
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_reason(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Give one reason: the others of a group are its consequences."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):

@@ -46,7 +46,10 @@ def parser_of(commands: Sequence[Command], *, nouns: dict[str, str]) -> Parser:
     for command in commands:
         first, *rest = command.words
         if not rest:
-            _add(top, first, command)
+            alone = _add(top, first, command)
+            if any(other.words[0] == first and other is not command for other in commands):
+                # It does something by itself, and has verbs besides.
+                groups[first] = alone.add_subparsers(title="verbs", metavar="VERB")
             continue
         if first not in groups:
             noun = top.add_parser(
@@ -61,7 +64,7 @@ def parser_of(commands: Sequence[Command], *, nouns: dict[str, str]) -> Parser:
     return parser
 
 
-def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Command) -> None:
+def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Command) -> Parser:
     examples = "\n".join(f"  {line}" for line in command.examples)
     parser = within.add_parser(
         word,
@@ -73,6 +76,7 @@ def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Comma
     )
     add_options(parser, command)
     parser.set_defaults(**{COMMAND: command})
+    return parser
 
 
 def add_options(parser: argparse.ArgumentParser, command: Command) -> None:

@@ -6,6 +6,7 @@
 `realm`          51 founders on three instances, and the charter they live by
 `in_process`     holds the moot: three cores over the simulated network
 `over_network`   holds it over a real one: three processes on loopback
+`story`          takes one artifact through the whole lifecycle on three processes
 `instance`       one of these processes
 `agents`         the models as agents of real instances
 `stores`         what the instances left on their disks, folded anew

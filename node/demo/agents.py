@@ -79,7 +79,7 @@ class Models:
             "topics": [TOPIC],
         }
         # Sent again if the answer is lost with the process: the same text is the same proposal.
-        answer = await _insistently(home, "/v1/artifacts", body)
+        answer = await insistently(home, "/v1/artifacts", body)
         if not answer.is_success:
             raise RefusedByNodeError(answer.text)
         name = msgspec.json.decode(answer.content, type=_Signed).id
@@ -137,7 +137,7 @@ class Models:
             "basis": ballot.basis.value,
         }
         async with limiter:
-            answer = await _insistently(home, f"/v1/rounds/{round_id}/vote", body)
+            answer = await insistently(home, f"/v1/rounds/{round_id}/vote", body)
         if answer.is_success:
             home.acknowledged.add(msgspec.json.decode(answer.content, type=_Signed).id)
             return
@@ -151,7 +151,7 @@ class Models:
                 raise RefusedByNodeError(answer.text)
 
 
-async def _insistently(home: Instance, path: str, body: object) -> httpx.Response:
+async def insistently(home: Instance, path: str, body: object) -> httpx.Response:
     """Post until there is an answer that is not only for now; a killed instance comes back."""
     for _ in range(_TRIES):
         try:

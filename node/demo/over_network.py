@@ -37,7 +37,7 @@ _PATIENCE_S: Final = 120.0
 """A moot in which nothing is decided for so long has failed."""
 _COMMIT: Final = 20_000
 """How long a box stays open for the slowest voter, in ms; it closes early when all have voted."""
-_ANYWHERE: Final = "/ip4/127.0.0.1/tcp/0"
+ANYWHERE: Final = "/ip4/127.0.0.1/tcp/0"
 _SYNC: Final = 1_000
 
 
@@ -127,7 +127,7 @@ def stage(root: Path, crux: CruxSet, *, reviewers: int, entropy: Entropy) -> "St
                 settings=Settings(
                     name=f"instance {place}",
                     http_port=0,
-                    listen=(_ANYWHERE,),
+                    listen=(ANYWHERE,),
                     sync_every_ms=_SYNC,
                 ),
                 instance=place,
@@ -323,7 +323,7 @@ async def hold(
     began = trio.current_time()
     moot = _Moot(scenario, staged, kills, progress)
     with ExitStack() as still_running:
-        still_running.callback(_leave_none, staged.instances)
+        still_running.callback(leave_none, staged.instances)
         await staged.start()
         await moot.run()
         took = trio.current_time() - began
@@ -341,7 +341,7 @@ async def hold(
     )
 
 
-def _leave_none(instances: Sequence[Instance]) -> None:
+def leave_none(instances: Sequence[Instance]) -> None:
     """Leave no process behind, whatever went wrong."""
     for one in instances:
         if one.process is not None and one.process.poll() is None:
