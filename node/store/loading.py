@@ -17,7 +17,8 @@ from node.base.clock import ClockState
 from node.store.failures import damaged
 from node.store.invites import Invite, Invited, KeptInvites
 from node.store.readers import Found
-from node.store.writes import Cell, Row, SaveEvent, SaveSnapshot
+from node.store.statements import Cell, Row
+from node.store.writes import SaveEvent, SaveSnapshot
 
 Fetch: TypeAlias = Callable[[str, Sequence[Cell]], Awaitable[Found]]
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import aiosqlite
 
 from node.store.connecting import connect
-from node.store.writes import Cell
+from node.store.statements import Cell
 
 Found: TypeAlias = Sequence[tuple[Cell, ...]]
 

@@ -19,6 +19,8 @@ EVENTS_KEPT: Final = 100_000
 """Newest events that stay."""
 CONTENTS_KEPT: Final = 8
 """Newest snapshots that keep their content; the digests of all stay."""
+NOTICES_KEPT: Final = 256
+"""Newest notices of one agent and kind that stay: a flood of one kind pushes out no other."""
 
 # Nothing asks for the records of one author or kind yet, and every further index would cost each
 # record one more random page; author, seq, kind and prev are columns for people and the audit.
@@ -160,6 +162,128 @@ CREATE TRIGGER invited_forgotten AFTER DELETE ON invites BEGIN
 END
 """
 
+# The words of proposals, so that people can search them. It holds a copy of each text, because the
+# oldest SQLite that we run on cannot delete from an index that holds none. `rowid` is the number of
+# the text. No trigger keeps it: SQLite lets none touch such a table where schemas are not trusted.
+_WORDS: Final = """
+CREATE VIRTUAL TABLE words USING fts5(
+    title, claims, prose, tokenize = "unicode61 remove_diacritics 2"
+)
+"""
+# Texts up to `upto` are known to be indexed in the way that `format` names; a start looks at those
+# above it, and at all of them after an upgrade.
+_INDEXED: Final = """
+CREATE TABLE indexed (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    format INTEGER NOT NULL,
+    upto INTEGER NOT NULL
+) STRICT
+"""
+# What this instance's operator does not want to serve. Nothing here is replicated.
+_HIDDEN: Final = """
+CREATE TABLE hidden (
+    artifact BLOB PRIMARY KEY CHECK (length(artifact) = 32),
+    reason TEXT NOT NULL CHECK (length(reason) <= 500),
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+# AUTOINCREMENT: an agent keeps the cursor that it has read up to, so none may come twice.
+_NOTICES: Final = """
+CREATE TABLE notices (
+    cursor INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent BLOB NOT NULL CHECK (length(agent) = 32),
+    kind TEXT NOT NULL,
+    subject BLOB NOT NULL,
+    body BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    acked INTEGER NOT NULL DEFAULT 0 CHECK (acked IN (0, 1))
+) STRICT
+"""
+_NOTICES_OF: Final = "CREATE INDEX notices_agent ON notices (agent, cursor)"
+_WEBHOOKS: Final = """
+CREATE TABLE webhooks (
+    id BLOB PRIMARY KEY,
+    agent BLOB NOT NULL CHECK (length(agent) = 32),
+    url TEXT NOT NULL,
+    secret_key BLOB NOT NULL,
+    created INTEGER NOT NULL,
+    on_ INTEGER NOT NULL CHECK (on_ IN (0, 1))
+) STRICT, WITHOUT ROWID
+"""
+_WEBHOOKS_OF: Final = "CREATE INDEX webhooks_agent ON webhooks (agent)"
+_DELIVERIES: Final = """
+CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook BLOB NOT NULL,
+    cursor INTEGER NOT NULL,
+    tries INTEGER NOT NULL,
+    due INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    last TEXT
+) STRICT
+"""
+_DELIVERIES_OF: Final = "CREATE INDEX deliveries_webhook ON deliveries (webhook, cursor)"
+_DELIVERIES_DUE: Final = "CREATE INDEX deliveries_due ON deliveries (state, due)"
+
+# The same notice is told once, whoever derives it again after a crash.
+_NOTICES_ABOUT: Final = "ALTER TABLE notices ADD COLUMN about TEXT NOT NULL DEFAULT ''"
+_NOTICES_ONCE: Final = "CREATE UNIQUE INDEX notices_once ON notices (agent, kind, subject, about)"
+_NOTICES_KIND: Final = "CREATE INDEX notices_kind ON notices (agent, kind, cursor)"
+_WEBHOOKS_WHY: Final = "ALTER TABLE webhooks ADD COLUMN why TEXT NOT NULL DEFAULT ''"
+_DELIVERIES_OF_NOTICE: Final = "CREATE INDEX deliveries_cursor ON deliveries (cursor)"
+_NOTED: Final = """
+CREATE TABLE noted (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    event INTEGER NOT NULL CHECK (event >= 0),
+    tick INTEGER NOT NULL CHECK (tick >= 0)
+) STRICT
+"""
+_CONDITIONS: Final = """
+CREATE TABLE conditions (
+    artifact BLOB PRIMARY KEY CHECK (length(artifact) = 32),
+    state TEXT NOT NULL,
+    flags TEXT NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+# Up to which cursor something that nobody has acknowledged was dropped: its agent is told so.
+_DROPPED: Final = """
+CREATE TABLE dropped (
+    agent BLOB PRIMARY KEY CHECK (length(agent) = 32),
+    upto INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+_SEND_NOTICES: Final = """
+CREATE TRIGGER notices_sent AFTER INSERT ON notices BEGIN
+    INSERT INTO deliveries (webhook, cursor, tries, due, state, last)
+    SELECT id, new.cursor, 0, 0, 'waiting', '' FROM webhooks WHERE agent = new.agent AND on_ = 1;
+END
+"""
+_KEEP_NOTICES: Final = f"""
+CREATE TRIGGER notices_kept AFTER INSERT ON notices BEGIN
+    INSERT INTO dropped (agent, upto)
+    SELECT new.agent, cursor FROM notices WHERE agent = new.agent AND kind = new.kind
+        AND acked = 0 AND cursor = (
+            SELECT cursor FROM notices WHERE agent = new.agent AND kind = new.kind
+            ORDER BY cursor DESC LIMIT 1 OFFSET {NOTICES_KEPT}
+        )
+    ON CONFLICT (agent) DO UPDATE SET upto = max(upto, excluded.upto);
+    DELETE FROM notices WHERE agent = new.agent AND kind = new.kind AND cursor <= (
+        SELECT cursor FROM notices WHERE agent = new.agent AND kind = new.kind
+        ORDER BY cursor DESC LIMIT 1 OFFSET {NOTICES_KEPT}
+    );
+END
+"""  # noqa: S608 # a constant of ours
+_FORGET_DELIVERIES: Final = """
+CREATE TRIGGER notices_forgotten AFTER DELETE ON notices BEGIN
+    DELETE FROM deliveries WHERE cursor = old.cursor;
+END
+"""
+_FORGET_SENDING: Final = """
+CREATE TRIGGER webhooks_forgotten AFTER DELETE ON webhooks BEGIN
+    DELETE FROM deliveries WHERE webhook = old.id;
+END
+"""
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         _RECORDS,
@@ -176,6 +300,32 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         _META,
     ),
     (_INVITES, _INVITED, _PLACES, _CHECK_PLACE, _FORGET_INVITED),
+    (
+        _WORDS,
+        _INDEXED,
+        _HIDDEN,
+        _NOTICES,
+        _NOTICES_OF,
+        _WEBHOOKS,
+        _WEBHOOKS_OF,
+        _DELIVERIES,
+        _DELIVERIES_OF,
+        _DELIVERIES_DUE,
+    ),
+    (
+        _NOTICES_ABOUT,
+        _NOTICES_ONCE,
+        _NOTICES_KIND,
+        _WEBHOOKS_WHY,
+        _DELIVERIES_OF_NOTICE,
+        _NOTED,
+        _CONDITIONS,
+        _DROPPED,
+        _SEND_NOTICES,
+        _KEEP_NOTICES,
+        _FORGET_DELIVERIES,
+        _FORGET_SENDING,
+    ),
 )
 """Step n stands at place n-1."""
 

@@ -16,16 +16,19 @@ import trio
 
 from federation.core import Millis, Realm, RecordId
 from node.base.clock import ClockState
-from node.store import loading
+from node.store import loading, searching
 from node.store.bridge import Bridge, open_bridge
 from node.store.engine import Engine, open_engine
 from node.store.failures import closed, failed
+from node.store.indexed import Hidden, Indexed
 from node.store.invites import KeptInvites
 from node.store.loading import Counts, Loaded, SnapshotHead
+from node.store.notice_reads import NoticeReads
 from node.store.readers import Found
+from node.store.statements import Cell
 from node.store.wal import MOST_WAL
 from node.store.writer import Job
-from node.store.writes import Cell, SaveClock, SaveEvent, SaveSnapshot, Write, rows_of
+from node.store.writes import SaveClock, SaveEvent, SaveSnapshot, Write, rows_of
 
 QUEUED: Final = 2_048
 """Calls of `write` that may wait at once; further callers wait for room."""
@@ -42,6 +45,8 @@ class Store:
         self._engine = engine
         self._room = trio.Semaphore(QUEUED)
         self._is_open = True
+        self.notices: Final = NoticeReads(self._fetch)
+        """Reads of notices and webhooks."""
 
     @property
     def tick(self) -> Callable[[], Millis] | None:
@@ -114,6 +119,34 @@ class Store:
     async def counts(self) -> Counts:
         """Count what is held."""
         return await loading.counts(self._fetch)
+
+    async def search(self, expression: str, most: int) -> list[RecordId]:
+        """Find proposals whose text matches an expression of `node.store.words`, the best first.
+
+        Cancelling it interrupts the query.
+        """
+        return await searching.search(self._fetch, expression, most)
+
+    async def indexed(self) -> Indexed:
+        """Tell how far the search index is known to be whole."""
+        return await searching.indexed(self._fetch)
+
+    async def last_text(self) -> int:
+        """Give the number of the newest text, 0 if there is none."""
+        return await searching.last_text(self._fetch)
+
+    async def not_indexed(
+        self, after: int, upto: int, most: int
+    ) -> list[tuple[int, RecordId, bytes]]:
+        """List proposals whose text is not in the search index: number, id and text, in order.
+
+        Only those with a number above `after` and no higher than `upto`.
+        """
+        return await searching.lacking(self._fetch, after, upto, most)
+
+    async def hidden(self) -> list[Hidden]:
+        """List what is hidden on this node alone."""
+        return await searching.hidden(self._fetch)
 
     async def _fetch(self, query: str, values: Sequence[Cell]) -> Found:
         if not self._is_open:

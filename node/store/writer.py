@@ -26,8 +26,9 @@ import trio
 from federation.core import Millis
 from node.base.errors import StoreError
 from node.store.failures import ROW_FAULTS, failed, refused
+from node.store.statements import Row, Statement
 from node.store.wal import WalGuard
-from node.store.writes import TICK, Row, Rows, Statement
+from node.store.writes import TICK, Rows
 
 MOST_JOBS: Final = 512
 """Jobs in one transaction."""

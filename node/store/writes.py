@@ -7,7 +7,7 @@ not know the outcome may simply write again.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias
 
 from federation.certificates import (
     JournalEntry,
@@ -23,10 +23,11 @@ from federation.core import Digest, Millis
 from federation.crypto import plain_hash
 from federation.protocol import effects as fx
 from node.base.clock import ClockState
+from node.store.indexed import DropText, EmptyIndex, Hidden, Indexed, IndexText, ShowAgain
 from node.store.invites import DropInvite, Invite, Invited
-
-Cell: TypeAlias = bytes | int | str | None
-Row: TypeAlias = tuple[Cell, ...]
+from node.store.notice_rows import NoticeWrite, notice_rows
+from node.store.statements import Row, Statement
+from node.store.words import words_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,24 +74,14 @@ Write: TypeAlias = (
     | Invite
     | Invited
     | DropInvite
+    | IndexText
+    | EmptyIndex
+    | Indexed
+    | DropText
+    | Hidden
+    | ShowAgain
+    | NoticeWrite
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One way of writing rows; the SQL can take several rows at once if there is a `tail`."""
-
-    head: str
-    width: int = 0
-    """Cells of a row."""
-    tail: str | None = None
-    """What follows the rows; None: the statement takes one row and `head` is all of it."""
-
-    def sql(self, rows: int) -> str:
-        """Give the text of the statement for so many rows, which needs a `tail`."""
-        row = f"({', '.join('?' * self.width)})"
-        return f"{self.head} VALUES {', '.join([row] * rows)} {self.tail}"
-
 
 RECORDS: Final = Statement(
     "INSERT INTO records (id, author, seq, kind, prev, raw)", 6, "ON CONFLICT (id) DO NOTHING"
@@ -137,6 +128,29 @@ INVITED: Final = Statement(
     " code = excluded.code, why = excluded.why",
 )
 DROPPED: Final = Statement("DELETE FROM invites WHERE id = ?")
+# Such a table takes no ON CONFLICT; `words_docsize` is the slim one of its own tables, by number.
+# A row a statement: the number is known to the database only, and few records are proposals.
+WORDS: Final = Statement(
+    "INSERT INTO words (rowid, title, claims, prose) SELECT number, ?2, ?3, ?4 FROM texts"
+    " WHERE record = ?1"
+    " AND NOT EXISTS (SELECT 1 FROM words_docsize AS held WHERE held.id = number)"
+)
+EMPTIED: Final = Statement("DELETE FROM words")
+INDEXED: Final = Statement(
+    "INSERT INTO indexed (one, format, upto)",
+    3,
+    "ON CONFLICT (one) DO UPDATE SET format = excluded.format, upto = excluded.upto",
+)
+UNWORDED: Final = Statement(
+    "DELETE FROM words WHERE rowid = (SELECT number FROM texts WHERE record = ?)"
+)
+UNTEXTED: Final = Statement("DELETE FROM texts WHERE record = ?")
+HIDDEN: Final = Statement(
+    "INSERT INTO hidden (artifact, reason, at)",
+    3,
+    "ON CONFLICT (artifact) DO UPDATE SET reason = excluded.reason, at = excluded.at",
+)
+SHOWN: Final = Statement("DELETE FROM hidden WHERE artifact = ?")
 
 Rows: TypeAlias = dict[Statement, list[Row]]
 
@@ -159,6 +173,10 @@ def rows_of(writes: Iterable[Write]) -> tuple[Rows, int]:
                 if record.text_raw is not None:
                     size += len(record.text_raw)
                     rows.setdefault(TEXTS, []).append((record.id, record.text_raw))
+                    words = words_of(record)
+                    if words is not None:
+                        size += len(record.text_raw)
+                        rows.setdefault(WORDS, []).append((record.id, *words))
             case fx.StoreBlob(content=content):
                 size += len(content)
                 rows.setdefault(BLOBS, []).append((blob_hash(content), content))
@@ -189,8 +207,15 @@ def rows_of(writes: Iterable[Write]) -> tuple[Rows, int]:
                 rows.setdefault(INVITED, []).append(_invited_row(one))
             case DropInvite(id=name):
                 rows.setdefault(DROPPED, []).append((name,))
+            case IndexText() | EmptyIndex() | Indexed() | DropText() | Hidden() | ShowAgain():
+                for statement, cells in _index_rows(write):
+                    size += sum(len(cell) for cell in cells if isinstance(cell, str))
+                    rows.setdefault(statement, []).append(cells)
             case _:
-                assert_never(write)
+                told, more = notice_rows(write)
+                size += more
+                for statement, cells in told:
+                    rows.setdefault(statement, []).append(cells)
     return rows, size
 
 
@@ -206,6 +231,25 @@ def journal_row(entry: JournalEntry) -> tuple[bytes, bytes, str, int | None, byt
             kind = "certificate"
     raw = entry_bytes(entry)
     return plain_hash(raw), slot_key(entry.slot), kind, counter, raw
+
+
+def _index_rows(
+    write: IndexText | EmptyIndex | Indexed | DropText | Hidden | ShowAgain,
+) -> tuple[tuple[Statement, Row], ...]:
+    match write:
+        case IndexText(record=name, words=words):
+            return ((WORDS, (name, *words)),)
+        case EmptyIndex():
+            return ((EMPTIED, ()),)
+        case Indexed(format=form, upto=upto):
+            return ((INDEXED, (1, form, upto)),)
+        case DropText(record=name):
+            # The words first: their number is known by the text.
+            return (UNWORDED, (name,)), (UNTEXTED, (name,))
+        case Hidden(artifact=name, reason=reason, at=at):
+            return ((HIDDEN, (name, reason, at)),)
+        case ShowAgain(artifact=name):
+            return ((SHOWN, (name,)),)
 
 
 def _invite_row(one: Invite) -> Row:

@@ -28,7 +28,7 @@ from node.store.audit.snapshots import Snapshots
 from node.store.bridge import Bridge, open_bridge
 from node.store.loading import BLOBS, as_bytes, as_int
 from node.store.readers import Found, connect_read_only, fetch
-from node.store.writes import Cell, Row
+from node.store.statements import Cell, Row
 
 # Asked for at once, so that they belong together: whatever a snapshot stands on came before it.
 _BOUNDS: Final = """

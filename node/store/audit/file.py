@@ -13,7 +13,7 @@ from node.store.audit.findings import Damage, Report
 from node.store.loading import Fetch, read_all
 from node.store.migrations import check_realm, identify
 from node.store.schema import MIGRATIONS, VERSION
-from node.store.writes import Row
+from node.store.statements import Row
 
 Take: TypeAlias = Callable[[Row], None]
 """Looks at one row."""

@@ -31,7 +31,8 @@ from federation.records import CertificateFinal, Kind
 from node.base.errors import StoreError
 from node.store.audit.findings import Damage, Report
 from node.store.loading import as_int, read_entry
-from node.store.writes import Row, journal_row
+from node.store.statements import Row
+from node.store.writes import journal_row
 
 QUERY: Final = "SELECT number, raw, hash, slot, kind, counter FROM journal WHERE number > ?1"
 

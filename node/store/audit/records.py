@@ -12,7 +12,7 @@ from federation.records import Record, parse_record, wire
 from federation.replication import Log
 from node.store.audit.findings import Damage, Report
 from node.store.loading import as_bytes
-from node.store.writes import Row
+from node.store.statements import Row
 
 QUERY: Final = (
     "SELECT arrival, id, author, seq, kind, prev, raw, content"

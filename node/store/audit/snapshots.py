@@ -9,7 +9,7 @@ from federation.protocol.rows import world_digest
 from node.store.audit.findings import Damage, Report
 from node.store.audit.replay import Replay
 from node.store.loading import as_bytes, as_int
-from node.store.writes import Cell, Row
+from node.store.statements import Cell, Row
 
 QUERY: Final = (
     "SELECT cut, digest, world_digest, content FROM snapshots LEFT JOIN snapshot_contents USING (cut)"
@@ -54,7 +54,7 @@ class Snapshots:
         """Look into the content, where it is kept."""
         if not content:
             return
-        charter, log = self.replay.world.charter, self.replay.world.log
+        charter, log = self.replay.world.state.acts.genesis, self.replay.world.log
         try:
             state = snapshot.read(as_bytes(content), charter=charter, log=log).certified.state
         except PeerError as error:

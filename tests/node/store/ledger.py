@@ -8,7 +8,7 @@ from pathlib import Path
 from federation.protocol import effects as fx
 from federation.records import Record, Role
 from node.store import SaveEvent, SaveSnapshot, Store
-from node.store.writes import Cell
+from node.store.statements import Cell
 from tests.builders import REALM, Chain, argue, named, person
 from tests.federation.protocol.trial import Trial
 

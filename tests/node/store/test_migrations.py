@@ -16,6 +16,8 @@ from tests.node.store.ledger import REALM, event, held, query, say
 RELEASED = (
     "7538342449a45bebf81a536ed6c091efd5ba184f0b2dcf8235ac1f715c282b4c",
     "ffe97f66b4a229442b0416d8b8d5ce8d5ee8b62de0140a2edd3d6fc21a858b39",
+    "e0dc00bfa629c2b79d3f2d2990b2a0d4281999b92856b0bf0702110e80d68cb9",
+    "038fe9b36b9726341236cfb12984f5f614d5874488562da7a5a1c19b9d71d3c2",
 )
 """What each step is, for ever: databases of users were made by it."""
 
