@@ -23,15 +23,15 @@ MOST_BYTES: Final = 16 * 1024
 """Of a document."""
 DEADLINE_S: Final = 5.0
 """For look-up, connection and document together."""
-_CONNECT_S: Final = 2.0
+CONNECT_S: Final = 2.0
 """For one address, so that one that swallows packets leaves time for another."""
-_MOST_TRIES: Final = 3
+MOST_TRIES: Final = 3
 """Addresses that are called if the first ones do not answer."""
 _OK: Final = 200
 
 
 @functools.cache
-def _public_roots() -> ssl.SSLContext:
+def public_roots() -> ssl.SSLContext:
     """Trust the usual authorities; no variable of the environment adds one."""
     return httpx.create_ssl_context(trust_env=False)
 
@@ -65,7 +65,7 @@ async def fetch(name: str, path: str, *, outside: Outside = INTERNET) -> bytes:
     found: bytes | None = None
     with trio.move_on_after(outside.deadline_s):
         addresses = await public_addresses(name, resolve=outside.resolve, allowed=outside.allowed)
-        found = await _from_first(addresses[:_MOST_TRIES], name, path, outside)
+        found = await _from_first(addresses[:MOST_TRIES], name, path, outside)
     if found is None:
         raise NetworkError(
             "nothing fetched",
@@ -83,7 +83,7 @@ async def _from_first(
     # Reading the authorities takes 60 ms the first time: too long for one turn of a node.
     roots = outside.roots
     if roots is None:
-        roots = await trio.to_thread.run_sync(_public_roots)
+        roots = await trio.to_thread.run_sync(public_roots)
     refused: NetworkError | None = None
     # The transport and not a client: what a client does besides (it reads cookies, and where a
     # redirect leads even if it does not follow) fails on hostile headers in ways of its own.
@@ -94,7 +94,7 @@ async def _from_first(
             except httpx.ConnectTimeout:
                 refused = _unreachable("its server does not answer", "let it serve HTTPS")
             except httpx.ConnectError as error:
-                refused = _not_connected(error)
+                refused = not_connected(error)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise _unreachable(
                     "its server broke off or does not speak HTTP", "let it serve HTTPS"
@@ -121,7 +121,7 @@ async def _ask(
         },
         extensions={
             "sni_hostname": name,
-            "timeout": {"connect": _CONNECT_S, "read": None, "write": None, "pool": None},
+            "timeout": {"connect": CONNECT_S, "read": None, "write": None, "pool": None},
         },
     )
     answer = await transport.handle_async_request(asked)
@@ -148,7 +148,7 @@ async def _ask(
         return bytes(found)
 
 
-def _not_connected(error: httpx.ConnectError) -> NetworkError:
+def not_connected(error: httpx.ConnectError) -> NetworkError:
     """Tell a certificate that proves nothing from a server that is not there."""
     cause: BaseException | None = error
     while cause is not None:

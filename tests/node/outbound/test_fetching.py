@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from node.base.errors import NetworkError, NodeCode
-from node.outbound.fetching import INTERNET, MOST_BYTES, _public_roots, fetch
+from node.outbound.fetching import INTERNET, MOST_BYTES, fetch, public_roots
 from tests.node.outbound.authority import DOMAIN, LOOPBACK, answer, serving
 
 
@@ -69,10 +69,10 @@ def test_the_internet_allows_nothing_and_believes_the_usual_authorities() -> Non
 def test_what_the_usual_authorities_are_does_not_depend_on_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _public_roots.cache_clear()
+    public_roots.cache_clear()
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    roots = _public_roots()
+    roots = public_roots()
 
     assert roots.verify_mode is ssl.CERT_REQUIRED
     assert roots.check_hostname
