@@ -1,7 +1,8 @@
-"""`folkmoot charter check` and `charter show`: what rules imply, before anybody adopts them.
+"""`folkmoot charter check` and `charter show`: rules, and what they imply before anybody adopts them.
 
 Nothing is computed here: the findings come from `federation.charter.check`. A preset has no
-founders, so it is checked with founders that the caller counts.
+founders, so it is checked with founders that the caller counts. How operators change the rules of a
+realm is in `charter_act_cmd`.
 """
 
 import argparse
@@ -19,20 +20,31 @@ from federation.charter import (
     Severity,
     check,
     preset,
+    worst_case_of,
     worst_case_time,
 )
 from federation.codec import LIMITS, decode
 from federation.protocol import FounderSpec, FoundingSpec, Keys, found
+from node.cli.client import connect, node_options
 from node.cli.command import Command, between
 from node.cli.errors import Code, CommandError, Exit, UsageError
-from node.cli.output import Json, Output
+from node.cli.output import Json, Output, clean
+from node.cli.tables import row_of, rows_of
 from node.setup import read_genesis
 
 _MOST: Final = 50
 """Operators or founders of an imagined realm: their records must fit one charter."""
 _LISTS: Final = (0x90, 0x9F)
 """First bytes of short lists in MessagePack."""
-_SECTIONS: Final = ("timing", "review", "trust", "admission", "quotas")
+_SECTIONS: Final = (
+    "timing",
+    "review",
+    "disputes",
+    "trust",
+    "admission",
+    "quotas",
+    "sanctions",
+)
 
 
 def charter_options(parser: argparse.ArgumentParser, verb: str, without: str = "") -> None:
@@ -157,6 +169,9 @@ def _report(charter: Charter, findings: tuple[Finding, ...]) -> Json:
         "worst_case_ms": {
             "low": worst_case_time(charter, "low").total,
             "high": worst_case_time(charter, "high").total,
+            "dispute": worst_case_of(charter, "dispute").total,
+            "report": worst_case_of(charter, "report").total,
+            "appeal": worst_case_of(charter, "appeal").total,
         },
         "errors": _count(findings, Severity.ERROR),
         "warnings": _count(findings, Severity.WARNING),
@@ -195,19 +210,49 @@ def _count(findings: tuple[Finding, ...], severity: Severity) -> int:
 
 
 def _show_options(parser: argparse.ArgumentParser) -> None:
+    node_options(parser)
     parser.add_argument(
-        "--preset", metavar="NAME", required=True, help=f"which one: {', '.join(PRESETS)}"
+        "--preset",
+        metavar="NAME",
+        help=f"show a preset instead, without any node: {', '.join(PRESETS)}",
     )
 
 
 def _show(arguments: argparse.Namespace, output: Output) -> Exit:
-    name: str = arguments.preset
+    name: str | None = arguments.preset
+    if name is None:
+        return _show_in_force(arguments, output)
     rules = preset(name)
     if arguments.json:
         output.put_json({"preset": name} | {part: getattr(rules, part) for part in _SECTIONS})
         return Exit.OK
     for line in _lines(rules):
         output.put(line)
+    return Exit.OK
+
+
+def _show_in_force(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        page = row_of(client.get("v1", "charter"))
+        acts = row_of(client.get("v1", "acts"))
+    if arguments.json:
+        more: dict[str, Json] = {"coming": acts.get("coming"), "open": acts.get("open")}
+        output.put_json(dict(page) | more)
+        return Exit.OK
+    by = f", adopted by act {str(page.get('act'))[:12]}" if page.get("act") else ""
+    output.say(
+        f"Charter {page.get('number')} of {clean(str(page.get('name')))!r}, in force since tick "
+        f"{page.get('since_tick')}{by}, preset {clean(str(page.get('preset')))}."
+    )
+    output.say(f"Hash {page.get('hash')}.")
+    for row in rows_of(acts.get("coming")):
+        output.say(f"Charter {row.get('number')} is adopted from tick {row.get('from_tick')} on.")
+    waiting = len(rows_of(acts.get("open")))
+    if waiting:
+        output.say(f"{waiting} acts wait for cosigners: `folkmoot charter acts` shows them.")
+    for section in _SECTIONS:
+        for line in _flat(section, page.get(section)):
+            output.put(line)
     return Exit.OK
 
 
@@ -224,7 +269,10 @@ def _flat(path: str, value: object) -> Iterator[str]:
                 inner = getattr(value, field.name)
                 line = f"{path}.{field.name}"
                 yield from _flat(line, inner)
-        case tuple():
+        case dict():
+            for name, inner in value.items():
+                yield from _flat(f"{path}.{name}", inner)
+        case tuple() | list():
             for index, item in enumerate(value):
                 yield from _flat(f"{path}[{index}]", item)
         case _:
@@ -242,7 +290,8 @@ CHARTER_CHECK: Final = Command(
         "operators": "how many founding operators",
         "instances": "how many founding instances",
         "founders": "how many founding agents",
-        "worst_case_ms": "longest time until a proposal is settled, by sensitivity: `low`, `high`",
+        "worst_case_ms": "longest time until it is settled: a proposal of `low` or `high` "
+        "sensitivity, a `dispute`, an urgent `report`, an `appeal` of a sanction",
         "errors": "findings for which the realm would not work",
         "warnings": "findings that weaken a safeguard",
         "findings": "list of `severity`, `code`, `what`, `why`, `fix`; errors first",
@@ -263,23 +312,30 @@ CHARTER_CHECK: Final = Command(
 
 CHARTER_SHOW: Final = Command(
     words=("charter", "show"),
-    summary="Print the rules of a preset",
-    why="Every number of the protocol stands in the charter, and a preset fixes all of them but "
-    "the founders. Durations are in ms, shares in ppm; docs/reference/parameters.md says what "
-    "each one means.",
+    summary="Print the rules in force, or those of a preset",
+    why="Every number of the protocol stands in the charter. Of the realm of a node it tells which "
+    "charter is in force, since when, and what is adopted and coming. A preset fixes all but the "
+    "founders. Durations are in ms, shares in ppm; docs/reference/parameters.md says what each one "
+    "means.",
     data={
-        "preset": "its name",
+        "preset": "the preset, or the one that the charter started from",
         "timing": "cuts, ticks and timers",
         "review": "rounds: quorum, thresholds, phases",
+        "disputes": "disputes, urgent reports, resubmissions",
         "trust": "reputation, tiers, weights, caps",
         "admission": "what joining costs, and how many may join",
         "quotas": "limits per author",
+        "sanctions": "what violations bring",
+        "coming": "of a realm: charters that are adopted and wait for their tick",
+        "open": "of a realm: acts that wait for cosigners",
+        "…": "of a realm more, as the route /v1/charter tells it",
     },
     examples=(
+        "folkmoot charter show",
         "folkmoot charter show --preset community",
         "folkmoot charter show --preset test --json",
     ),
-    exits={},
+    exits={Exit.FAILED: "without --preset: the node does not run"},
     options=_show_options,
     run=_show,
 )
