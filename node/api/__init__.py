@@ -10,10 +10,18 @@
 `writes`    routes that act for an agent, and the door for finished records
 `admin`     routes of the operator
 `capture`   the route of the capture table
+`curation`  routes of disputes, reports, rulings, revisions and the way back
+`curation_schemas`  what their requests hold
+`recruitment`  routes of search, the review queue, subscriptions, and what is not shown here
+`debate`    the route of what was argued in a round
+`acts`      routes of what operators decide together: charters, decisions by hand
 `partners`  routes of the operator about other instances and other realms
 `invites`   routes about an agent's promise to vouch for newcomers
+`notices`   routes by which an agent is told what concerns it
+`webhooks`  routes about where its notices are posted
 `registration` routes by which newcomers register that keep their own keys
 `operators` routes about who answers for whom
+`standing`  routes about standing and sanctions, and the rules
 `diffs`     the route that compares our world with a peer's
 `events`    server-sent events, resumable by cursor
 `page`      the status page

@@ -22,7 +22,8 @@ from node.commands import bad_field
 from node.store import SaveEvent
 
 _PAGE: Final = 100
-_HEADER: Final = "last-event-id"
+LAST: Final = "last-event-id"
+"""The header in which a client says how far it has read."""
 RESET: Final = "reset"
 """The event that says that a cursor is of another store: what the client knows may be wrong."""
 
@@ -43,14 +44,15 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 async def follow(call: Call) -> Response:
     """Open a stream: from the cursor that the client names, else from now on."""
     asked = call.ask(Follow).after
-    last = call.headers.get(_HEADER)
+    last = call.headers.get(LAST)
     if last is not None:
-        asked = _cursor(last)
+        asked = cursor_of(last)
     newest = call.node.events.last
     return EventStream(call.service, newest if asked is None else asked, newest)
 
 
-def _cursor(text: str) -> int:
+def cursor_of(text: str) -> int:
+    """Read a `Last-Event-ID`; raises RequestError BAD_FIELD."""
     try:
         return msgspec.convert(text, Cursor, strict=False)
     except msgspec.ValidationError as error:
@@ -89,7 +91,7 @@ class EventStream(Response):
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_until_gone, receive, nursery.cancel_scope)
-                nursery.start_soon(_until_set, self._service.stop, nursery.cancel_scope)
+                nursery.start_soon(until_set, self._service.stop, nursery.cancel_scope)
                 await self._stream(send)
         finally:
             streams.release_on_behalf_of(self)
@@ -105,17 +107,17 @@ class EventStream(Response):
         cursor = self._after
         await send(self._start())
         # Browsers wait this long before they come back.
-        await _part(send, b"retry: 2000\n\n")
+        await part(send, b"retry: 2000\n\n")
         if cursor > self._newest:
             cursor = self._newest
-            await _part(send, f"id: {cursor}\nevent: {RESET}\ndata: {{}}\n\n".encode())
+            await part(send, f"id: {cursor}\nevent: {RESET}\ndata: {{}}\n\n".encode())
         while True:
             newest = feed.last
             page = await feed.after(cursor, _PAGE)
             if page:
                 cursor = page[-1].cursor
                 await self._service.node.flushed()
-                await _part(send, b"".join(map(_spell, page)))
+                await part(send, b"".join(map(_spell, page)))
                 continue
             # What lies between is no longer kept.
             cursor = max(cursor, newest)
@@ -123,7 +125,7 @@ class EventStream(Response):
                 await feed.wait(cursor)
             if quiet.cancelled_caught:
                 # A comment: it keeps proxies from closing the stream, and finds dead clients.
-                await _part(send, b": alive\n\n")
+                await part(send, b": alive\n\n")
 
 
 def _spell(event: SaveEvent) -> bytes:
@@ -133,7 +135,8 @@ def _spell(event: SaveEvent) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.cursor, event.event.encode(), data)
 
 
-async def _part(send: Send, body: bytes) -> None:
+async def part(send: Send, body: bytes) -> None:
+    """Send a part of a stream."""
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
@@ -143,6 +146,7 @@ async def _until_gone(receive: Receive, scope: trio.CancelScope) -> None:
     scope.cancel()
 
 
-async def _until_set(event: trio.Event, scope: trio.CancelScope) -> None:
+async def until_set(event: trio.Event, scope: trio.CancelScope) -> None:
+    """Cancel a scope once an event is set."""
     await event.wait()
     scope.cancel()

@@ -24,6 +24,8 @@ _PARAMETERS: Final = {
     "id": "64 hex digits, a CID, or the first six or more digits where one thing only has them",
     "instance": "id of an instance, or its first six or more digits",
     "name": "name of a file",
+    "webhook": "id of a webhook, in hex",
+    "n": "number of a dead letter",
 }
 _NEEDS: Final = {
     Who.ANYBODY: "Anybody may ask.",

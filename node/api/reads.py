@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from federation.artifacts import Flag
 from federation.core import short
 from federation.protocol import World
 from federation.records import (
@@ -54,11 +53,15 @@ from node.queries import (
     trust_graph,
     why,
 )
+from node.queries.live_rounds import artifact_now
 from node.queries.names import Thing
+from node.queries.texts import hidden
 from node.runtime import PeerView
 from node.runtime.network import GossipView
 
 VERSION: Final = version("folkmoot")
+ROWS_A_ROUND: Final = 10
+"""What a round in a story costs: as much as so many explained rows."""
 _NULL: Final = msgspec.Raw(b"null")
 
 
@@ -153,7 +156,10 @@ async def show_artifact(call: Call) -> artifacts.ArtifactPage:
 
 async def show_history(call: Call) -> history.History:
     """Tell the story of an artifact."""
-    return history.history(call.node.world, call.named(Thing.ARTIFACT))
+    name, world = call.named(Thing.ARTIFACT), call.node.world
+    # Anybody may add a round to it by a report, and its story tells of all of them.
+    call.spend(price_of_look(0, 0, len(world.state.rounds_of.get(name, ())) * ROWS_A_ROUND))
+    return history.history(world, name)
 
 
 async def show_why(call: Call) -> why.Why:
@@ -247,8 +253,9 @@ async def show_record(call: Call) -> RecordPage:
 
 def record_page(world: World, record: Record) -> RecordPage:
     """Show a record; the text of a hidden artifact stays out."""
-    artifact = world.state.artifacts.get(record.id)
-    if artifact is not None and Flag.HIDDEN in artifact.flags:
+    known = world.state.artifacts.get(record.id)
+    now = artifact_now(world, known) if known is not None else None
+    if hidden(world, record.id, now) is not None:
         record = record.with_text(None)
     statement = record.statement
     return RecordPage(

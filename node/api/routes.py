@@ -9,17 +9,24 @@ from typing import Final
 from starlette.responses import Response
 
 from node.api import (
+    acts,
     admin,
     capture,
+    curation,
+    debate,
     diffs,
     events,
     invites,
+    notices,
     operators,
     page,
     partners,
     reads,
+    recruitment,
     registration,
     schemas,
+    standing,
+    webhooks,
     writes,
 )
 from node.api.calls import EVENTS, HTML, JSON, MSGPACK, Call, Route, Who
@@ -380,8 +387,15 @@ ROUTES: Final[tuple[Route, ...]] = (
     *_ADMIN,
     *registration.ROUTES,
     *operators.ROUTES,
+    *standing.ROUTES,
     *capture.ROUTES,
+    *debate.ROUTES,
+    *curation.ROUTES,
+    *acts.ROUTES,
     *partners.ROUTES,
     *invites.ROUTES,
+    *recruitment.ROUTES,
+    *notices.ROUTES,
+    *webhooks.ROUTES,
 )
 """All of them."""

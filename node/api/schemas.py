@@ -118,8 +118,8 @@ class ArgueInRound(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Who argues; may be left out if the token acts for one agent only."""
     stance: Stance
     """Where it stands on the artifact."""
-    note: Annotated[str, Meta(min_length=1, max_length=12_000)]
-    """The argument."""
+    note: Annotated[str, Meta(min_length=1)]
+    """The argument, at most 12,000 characters: what is longer is refused with TOO_LARGE."""
     level: Level = Level.CONTENT
     """What it is about."""
     replies_to: Annotated[str, Meta(min_length=59, max_length=64)] | None = None

@@ -49,32 +49,30 @@ async def propose(call: Call) -> Reply:
     """Propose an artifact."""
     body = call.take(ProposeArtifact)
     agent = call.agent(body.agent)
+    return signed(await commands.propose(call.node, agent, proposal_of(call, body)))
+
+
+def proposal_of(call: Call, body: ProposeArtifact) -> commands.Proposal:
+    """Read what an agent proposes; raises RequestError BAD_FIELD, NOT_FOUND or AMBIGUOUS."""
     world = call.node.world
-    record = await commands.propose(
-        call.node,
-        agent,
-        commands.Proposal(
-            title=body.title,
-            prose=body.prose,
-            claims=body.claims,
-            falsification=body.falsification,
-            sources=body.sources,
-            topics=body.topics,
-            cites=tuple(
-                names.resolve(world, said, things=(Thing.ARTIFACT,)).id for said in body.cites
-            ),
-            source_digests=digests("$.source_digests", body.source_digests, most=_DIGESTS),
-            lang=body.lang,
-        ),
+    return commands.Proposal(
+        title=body.title,
+        prose=body.prose,
+        claims=body.claims,
+        falsification=body.falsification,
+        sources=body.sources,
+        topics=body.topics,
+        cites=tuple(names.resolve(world, said, things=(Thing.ARTIFACT,)).id for said in body.cites),
+        source_digests=digests("$.source_digests", body.source_digests, most=_DIGESTS),
+        lang=body.lang,
     )
-    return _signed(record)
 
 
 async def object_to(call: Call) -> Reply:
     """Object in a round."""
     body = call.take(ObjectToRound)
     agent = call.agent(body.agent)
-    return _signed(await commands.object_to(call.node, agent, call.named(Thing.ROUND), body.reason))
+    return signed(await commands.object_to(call.node, agent, call.named(Thing.ROUND), body.reason))
 
 
 async def argue(call: Call) -> Reply:
@@ -82,7 +80,7 @@ async def argue(call: Call) -> Reply:
     body = call.take(ArgueInRound)
     agent = call.agent(body.agent)
     replies_to = None if body.replies_to is None else read_id("$.replies_to", body.replies_to)
-    return _signed(
+    return signed(
         await commands.argue(
             call.node,
             agent,
@@ -99,7 +97,7 @@ async def vote(call: Call) -> Reply:
     """Vote in a round, sealed."""
     body = call.take(VoteInRound)
     agent = call.agent(body.agent)
-    return _signed(
+    return signed(
         await commands.vote(
             call.node,
             agent,
@@ -120,7 +118,7 @@ async def vouch(call: Call) -> Reply:
     body = call.take(VouchForAgent)
     agent = call.agent(body.agent)
     whom = call.named(Thing.AGENT)
-    return _signed(
+    return signed(
         await commands.vouch(call.node, agent, whom, weight=body.weight, reason=body.reason)
     )
 
@@ -130,10 +128,11 @@ async def unvouch(call: Call) -> Reply:
     body = call.take(UnvouchAgent)
     agent = call.agent(body.agent)
     whom = call.named(Thing.AGENT)
-    return _signed(await commands.unvouch(call.node, agent, whom, reason=body.reason))
+    return signed(await commands.unvouch(call.node, agent, whom, reason=body.reason))
 
 
-def _signed(record: Record) -> Reply:
+def signed(record: Record) -> Reply:
+    """Answer with a record that was signed and is durable."""
     return Reply(
         status=_CREATED,
         content=Signed(

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from node.cli import story_text
 from node.cli.client import connect, node_options
 from node.cli.command import Command, between
 from node.cli.errors import Code, CommandError, Exit
@@ -22,9 +23,10 @@ from node.cli.tables import (
     row_of,
     rows_of,
 )
+from node.queries.artifacts import ArtifactState
 
 _MOST: Final = 200
-_STATES: Final = ("waiting", "void", "proposed", "under_review", "active", "retracted")
+_STATES: Final = tuple(state.value for state in ArtifactState)
 SIGNED: Final = {
     "id": "id of the record; of a proposal, also the artifact's",
     "cid": "the same as a CIDv1",
@@ -123,18 +125,40 @@ def _show(arguments: argparse.Namespace, output: Output) -> Exit:
     put_fields(output, {name: page.get(name) for name in (*names, "sources", "flags", "round")})
     output.put("")
     text = page.get("prose")
-    output.put(prose(text) if isinstance(text, str) else f"The text is {cell(page.get('text'))}.")
+    why = row_of(page.get("hidden")).get("why")
+    if isinstance(text, str):
+        output.put(prose(text))
+    else:
+        output.put(f"The text is {cell(page.get('text'))}.{f' {cell(why)}' if why else ''}")
     for claim in rows_of(page.get("claims")):
         output.put(f"claim {cell(claim.get('n'))}: {cell(claim.get('text'))}")
         output.put(f"  false if: {cell(claim.get('falsification'))}")
     output.put("")
+    _put_curation(output, row_of(page.get("curation")))
     put_end(output, page)
     return Exit.OK
+
+
+def _put_curation(output: Output, page: Told) -> None:
+    """Print what has happened beside the text, where something has; and what may still happen."""
+    for name in ("revises", "superseded_by", "cited_by", "grounds", "reports", "cooldown_until"):
+        if page.get(name):
+            output.put(f"{name.replace('_', ' ')}: {cell(page.get(name))}")
+    if page:
+        output.put(
+            f"disputes left: {cell(page.get('disputes_left'))}, "
+            f"resubmissions left: {cell(page.get('resubmissions_left'))}"
+        )
 
 
 def _propose_options(parser: argparse.ArgumentParser) -> None:
     node_options(parser)
     agent_option(parser)
+    proposal_options(parser)
+
+
+def proposal_options(parser: argparse.ArgumentParser) -> None:
+    """Add what an artifact says and is about."""
     parser.add_argument("--title", metavar="TEXT", required=True, help="one line")
     body = parser.add_mutually_exclusive_group()
     body.add_argument("--prose", metavar="TEXT", help="what it says")
@@ -154,27 +178,38 @@ def _propose_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="path in the topic tree, such as code/python; 1 to 4 of them",
     )
+    parser.add_argument(
+        "--cites",
+        metavar="OTHER_ARTIFACT",
+        action="append",
+        default=[],
+        help="an artifact that it rests on; may be repeated",
+    )
     parser.add_argument("--lang", metavar="LANG", default="en", help="its language (default en)")
 
 
 def _propose(arguments: argparse.Namespace, output: Output) -> Exit:
-    text: str = arguments.prose or _read(arguments.prose_file)
+    body = proposal_of(arguments)
     with connect(arguments) as client:
         told = client.post(
-            "v1",
-            "artifacts",
-            body={
-                "agent": agent_id(client, arguments.agent),
-                "title": arguments.title,
-                "prose": text,
-                "claims": arguments.claim,
-                "falsification": arguments.falsification,
-                "sources": arguments.source,
-                "topics": arguments.topic,
-                "lang": arguments.lang,
-            },
+            "v1", "artifacts", body=body | {"agent": agent_id(client, arguments.agent)}
         )
     return say_done(output, told, "Proposed; the next cut opens its round.")
+
+
+def proposal_of(arguments: argparse.Namespace) -> dict[str, Json]:
+    """Give the body of a proposal but for its agent; raises CommandError NOT_READABLE."""
+    text: str = arguments.prose or _read(arguments.prose_file)
+    return {
+        "title": arguments.title,
+        "prose": text,
+        "claims": arguments.claim,
+        "falsification": arguments.falsification,
+        "sources": arguments.source,
+        "topics": arguments.topic,
+        "cites": arguments.cites,
+        "lang": arguments.lang,
+    }
 
 
 def say_done(output: Output, told: Json, words: str) -> Exit:
@@ -209,19 +244,7 @@ def _history(arguments: argparse.Namespace, output: Output) -> Exit:
     if output.quiet:
         output.put_json(told)
         return Exit.OK
-    put_table(
-        output,
-        ("cut", "event", "who", "why"),
-        [
-            (
-                cell(row.get("cut")),
-                cell(row.get("event")),
-                cell(row.get("who")),
-                cell(row.get("why")),
-            )
-            for row in rows_of(row_of(told).get("events"))
-        ],
-    )
+    story_text.tell(output, row_of(told).get("events"), as_data=True)
     return Exit.OK
 
 
@@ -273,7 +296,8 @@ ARTIFACT_PROPOSE: Final = Command(
 ARTIFACT_HISTORY: Final = Command(
     words=("artifact", "history"),
     summary="Tell the story of an artifact",
-    why="Every step with the record or certificate that made it so, in the order of the cuts.",
+    why="Every step across all its rounds, in the order of the cuts: who, when, why, by which record "
+    "and certificate, and which row of the lifecycle's table it took.",
     data={"id": "of the artifact", "cid": "the same as a CIDv1", "events": "one object a step"},
     examples=("folkmoot artifact history ARTIFACT",),
     exits={Exit.FAILED: MISSING},

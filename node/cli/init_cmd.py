@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from federation.charter import PRESETS, Severity, check
+from federation.charter import PRESETS, Badge, Severity, check
 from node.base.clock import SteadyClock
 from node.base.entropy import random_bytes
 from node.base.errors import NodeCode, NodeError
@@ -14,7 +14,7 @@ from node.base.paths import DataDir
 from node.base.settings import HTTP_HOST, HTTP_PORT, LISTEN, Settings, read_address
 from node.cli.client import data_of, data_option
 from node.cli.command import Command, between, word
-from node.cli.errors import Exit
+from node.cli.errors import Exit, UsageError
 from node.cli.output import Output, clean
 from node.keys import obtain
 from node.keys.passphrase import from_credential
@@ -85,6 +85,17 @@ def _options(parser: argparse.ArgumentParser) -> None:
         default=AGENTS,
         help=f"founding agents, separated by commas (default {','.join(AGENTS)})",
     )
+    for badge, what in (
+        ("arbiter", "rule where a vote is not clear or is contested, if the lot draws them"),
+        ("moderator", "look at urgent reports"),
+    ):
+        parser.add_argument(
+            f"--{badge}s",
+            metavar="NAMES",
+            type=names,
+            default=(),
+            help=f"those of them who may {what}, separated by commas (default nobody)",
+        )
     passphrase_options(parser)
     parser.add_argument(
         "--make-passphrase",
@@ -108,13 +119,33 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _badges(arguments: argparse.Namespace) -> dict[str, tuple[Badge, ...]]:
+    """Give the offices of each founding agent that has any; raises UsageError for others."""
+    badges: dict[str, tuple[Badge, ...]] = {}
+    offices: tuple[tuple[Badge, tuple[str, ...]], ...] = (
+        ("arbiter", arguments.arbiters),
+        ("moderator", arguments.moderators),
+    )
+    for badge, holders in offices:
+        for name in holders:
+            if name not in arguments.agents:
+                raise UsageError(
+                    "command line not understood",
+                    why=f"{name!r} is to be {badge}, and is no founding agent",
+                    fix="name it with --agents, too",
+                )
+            badges[name] = (*badges.get(name, ()), badge)
+    return badges
+
+
 def _run(arguments: argparse.Namespace, output: Output) -> Exit:
     data = data_of(arguments)
     _refuse_again(data)
+    badges = _badges(arguments)
     file, passphrase = _passphrase(arguments, data)
     name: str = arguments.name
     preset: str = arguments.preset
-    founded = found_solo(name=name, preset=preset, agents=arguments.agents)
+    founded = found_solo(name=name, preset=preset, agents=arguments.agents, badges=badges)
     settings = Settings(
         name=name,
         http_port=arguments.http_port,

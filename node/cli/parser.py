@@ -42,14 +42,16 @@ def parser_of(commands: Sequence[Command], *, nouns: dict[str, str]) -> Parser:
         allow_abbrev=False,
     )
     top = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    alone = {command.words[0] for command in commands if len(command.words) == 1}
     groups: dict[str, argparse._SubParsersAction[Parser]] = {}
     for command in commands:
         first, *rest = command.words
         if not rest:
-            alone = _add(top, first, command)
-            if any(other.words[0] == first and other is not command for other in commands):
-                # It does something by itself, and has verbs besides.
-                groups[first] = alone.add_subparsers(title="verbs", metavar="VERB")
+            _add(top, first, command)
+            continue
+        if first in alone:
+            # A word that does something by itself takes no verbs: both words are one name.
+            _add(top, " ".join(command.words), command)
             continue
         if first not in groups:
             noun = top.add_parser(
@@ -64,7 +66,16 @@ def parser_of(commands: Sequence[Command], *, nouns: dict[str, str]) -> Parser:
     return parser
 
 
-def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Command) -> Parser:
+def joined(argv: Sequence[str], commands: Sequence[Command]) -> list[str]:
+    """Join the first two words where they are one name: `demo story` beside `demo`."""
+    alone = {command.words[0] for command in commands if len(command.words) == 1}
+    first = tuple(argv[:2])
+    if first[:1] and first[0] in alone and any(command.words == first for command in commands):
+        return [" ".join(first), *argv[2:]]
+    return list(argv)
+
+
+def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Command) -> None:
     examples = "\n".join(f"  {line}" for line in command.examples)
     parser = within.add_parser(
         word,
@@ -76,7 +87,6 @@ def _add(within: "argparse._SubParsersAction[Parser]", word: str, command: Comma
     )
     add_options(parser, command)
     parser.set_defaults(**{COMMAND: command})
-    return parser
 
 
 def add_options(parser: argparse.ArgumentParser, command: Command) -> None:

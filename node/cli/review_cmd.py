@@ -8,6 +8,7 @@ from federation.records import Level, Stance
 from node.cli.artifact_cmd import REFUSED, SIGNED, agent_option, say_done
 from node.cli.client import connect, node_options
 from node.cli.command import Command
+from node.cli.dispute_cmd import put_proceedings
 from node.cli.errors import Exit
 from node.cli.names import agent_id, rounds_of
 from node.cli.output import Json, Output
@@ -76,9 +77,15 @@ def _show(arguments: argparse.Namespace, output: Output) -> Exit:
         output.put_json(told)
         return Exit.OK
     page = row_of(told)
-    names = ("id", "artifact", "title", "author", "home", "phase", "counts", "reviewers", "quorum")
+    who = ("id", "kind", "artifact", "title", "author", "home")
+    names = (*who, "phase", "counts", "reviewers", "quorum")
     fields = {name: page.get(name) for name in names}
     put_fields(output, fields | {"act within": _within(page)})
+    held = row_of(page.get("proceedings"))
+    filed = row_of(held.get("filed"))
+    if filed:
+        ground, note = cell(filed.get("ground")), cell(filed.get("note"))
+        output.put(f"filed by {cell(filed.get('by'))}: {ground}; {note}")
     for argument in rows_of(page.get("arguments")):
         stance, note = cell(argument.get("stance")), cell(argument.get("note"))
         output.put(f"argument {stance}, {cell(argument.get('author'))}: {note}")
@@ -88,6 +95,7 @@ def _show(arguments: argparse.Namespace, output: Output) -> Exit:
             f"{cell(ballot.get('reason'))} by {cell(ballot.get('basis'))}, "
             f"weight {share(ballot.get('weight'))}"
         )
+    put_proceedings(output, held)
     put_end(output, page)
     return Exit.OK
 
@@ -144,12 +152,19 @@ def _argue_options(parser: argparse.ArgumentParser) -> None:
         default=Level.CONTENT.value,
         help=f"what it is about: {', '.join(levels)} (default {Level.CONTENT.value})",
     )
-    parser.add_argument(
-        "--replies-to", metavar="ARGUMENT", help="id of the argument that it answers"
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--replies-to", metavar="ARGUMENT", help="id of the argument that it answers")
+    how.add_argument(
+        "--seal",
+        action="store_true",
+        help="seal it before any other is read, where the charter's mode is sealed_first; the node "
+        "opens it by itself",
     )
 
 
 def _argue(arguments: argparse.Namespace, output: Output) -> Exit:
+    if arguments.seal:
+        return _seal(arguments, output)
     with connect(arguments) as client:
         told = client.post(
             "v1",
@@ -165,6 +180,23 @@ def _argue(arguments: argparse.Namespace, output: Output) -> Exit:
             },
         )
     return say_done(output, told, "Argued.")
+
+
+def _seal(arguments: argparse.Namespace, output: Output) -> Exit:
+    with connect(arguments) as client:
+        told = client.post(
+            "v1",
+            "rounds",
+            arguments.round,
+            "seal",
+            body={
+                "agent": agent_id(client, arguments.agent),
+                "stance": arguments.stance,
+                "note": arguments.note,
+                "level": arguments.level,
+            },
+        )
+    return say_done(output, told, "Sealed. The node opens it by itself once all seals are in.")
 
 
 def _vote_options(parser: argparse.ArgumentParser) -> None:
@@ -253,6 +285,7 @@ REVIEW_ARGUE: Final = Command(
     data=SIGNED,
     examples=(
         "folkmoot review argue ROUND --agent AGENT --stance for --note 'The source says so.'",
+        "folkmoot review argue ROUND --agent AGENT --stance for --note 'I looked first.' --seal",
     ),
     exits={Exit.FAILED: _MISSING, Exit.REFUSED: REFUSED},
     options=_argue_options,

@@ -3,7 +3,7 @@
 import textwrap
 from typing import Final
 
-from node.cli.output import Json, Output
+from node.cli.output import Json, Output, clean
 from node.cli.tables import Told, rows_of
 
 _WIDTH: Final = 92
@@ -12,18 +12,26 @@ _SHORT: Final = 16
 _CERTIFIED: Final = "certified"
 
 
-def tell(output: Output, events: Json) -> None:
-    """Print the events of a story, oldest first: what happened, then its reason and its proofs."""
+def tell(output: Output, events: Json, *, as_data: bool = False) -> None:
+    """Print the events of a story, oldest first: what happened, then its reason and its proofs.
+
+    With `as_data` it is what the command was asked for and goes to standard output, else it is
+    told to people. What agents wrote is shown without control characters.
+    """
+
+    def say(line: str) -> None:
+        (output.put if as_data else output.say)(clean(line))
+
     for row in rows_of(events):
-        output.say(_head(row))
+        say(_head(row))
         for line in textwrap.wrap(str(row.get("why") or ""), _WIDTH - len(_INDENT)):
-            output.say(_INDENT + line)
+            say(_INDENT + line)
         note = row.get("note")
         if note:
-            output.say(_INDENT + textwrap.shorten(f"“{note}”", _WIDTH, placeholder=" …”"))
+            say(_INDENT + textwrap.shorten(f"“{note}”", _WIDTH, placeholder=" …”"))
         for move in rows_of(row.get("moves")):
             origin = move.get("origin") or "nothing"
-            output.say(
+            say(
                 f"{_INDENT}→ {origin} to {move.get('to')} by {move.get('action')}"
                 f" ({move.get('guard')})"
             )
@@ -33,7 +41,7 @@ def tell(output: Output, events: Json) -> None:
             if row.get(key)
         ]
         if proofs:
-            output.say(_INDENT + ", ".join(proofs))
+            say(_INDENT + ", ".join(proofs))
 
 
 def _head(row: Told) -> str:

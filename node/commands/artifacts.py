@@ -1,4 +1,4 @@
-"""Propose: a new piece of knowledge, for an agent whose key is kept here."""
+"""Propose: a new piece of knowledge, or a revision of one, for an agent whose key is kept here."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from federation.core import AgentId, ArtifactId, Digest
-from federation.protocol import World, custody
+from federation.protocol import World, authoring, custody
 from federation.records import ArtifactText, Propose, Record, text_id
 from federation.records.bodies import Topic
 from node.commands.fields import bad_field, check, text
@@ -43,12 +43,15 @@ class Proposal:
     """Two or three letters, with a region or script after a dash."""
 
 
-async def propose(node: Node, agent: AgentId, proposal: Proposal) -> Record:
+async def propose(
+    node: Node, agent: AgentId, proposal: Proposal, *, revises: ArtifactId | None = None
+) -> Record:
     """Sign and store a proposal; the next cut opens its round.
 
-    The same text by the same agent, said again before it is decided, is the same proposal: a
-    program that got no answer may simply repeat itself. Raises RequestError BAD_FIELD that names the field, RefusedError where the rules do not allow
-    it, and NodeError NOT_IN_CUSTODY.
+    With `revises` it supersedes that artifact if it is accepted. The same text by the same agent,
+    said again before it is decided, is the same proposal: a program that got no answer may simply
+    repeat itself. Raises RequestError BAD_FIELD that names the field, RefusedError where the rules
+    do not allow it, and NodeError NOT_IN_CUSTODY.
     """
     content = _content(proposal)
     topics = check("$.topics", proposal.topics, _Topics)
@@ -60,11 +63,27 @@ async def propose(node: Node, agent: AgentId, proposal: Proposal) -> Record:
         if len(set(members)) != len(members):
             raise bad_field(f"$.{name}", "a member stands twice")
     lang = check("$.lang", proposal.lang, _Lang)
-    said = _undecided(node.world, agent, text_id(content))
+    said = _undecided(node.world, agent, text_id(content), revises)
     if said is not None:
         await node.flushed()
         return said
     salt = node.entropy(TEXT_SALT)
+    if revises is not None:
+        return await node.sign(
+            agent,
+            lambda world, keyring, now: authoring.revise(
+                world,
+                keyring,
+                revises,
+                content,
+                topics=topics,
+                salt=salt,
+                now=now,
+                cites=proposal.cites,
+                sources=proposal.source_digests,
+                lang=lang,
+            ),
+        )
     return await node.sign(
         agent,
         lambda world, keyring, now: custody.propose(
@@ -81,11 +100,18 @@ async def propose(node: Node, agent: AgentId, proposal: Proposal) -> Record:
     )
 
 
-def _undecided(world: World, agent: AgentId, content: Digest) -> Record | None:
+def _undecided(
+    world: World, agent: AgentId, content: Digest, revises: ArtifactId | None
+) -> Record | None:
     """Give the agent's own proposal of a text, if it waits for a cut or for its verdict."""
     known = world.state.texts.get(content)
     artifact = world.state.artifacts.get(known) if known is not None else None
-    if artifact is not None and artifact.author == agent and artifact.verdict is None:
+    if (
+        artifact is not None
+        and artifact.author == agent
+        and artifact.verdict is None
+        and artifact.revises == revises
+    ):
         return world.log.get(artifact.id)
     waiting = (world.log.get(name) for name in world.triggers)
     return next(
@@ -96,6 +122,7 @@ def _undecided(world: World, agent: AgentId, content: Digest) -> Record | None:
             and record.author == agent
             and isinstance(record.body, Propose)
             and record.body.text_id == content
+            and getattr(record.body, "revises", None) == revises
         ),
         None,
     )

@@ -14,7 +14,7 @@ from federation.crypto import Ballot, Basis, Choice, Reason
 from federation.protocol import custody
 from federation.records import Level, Record, Stance
 from node.commands.artifacts import TEXT_SALT
-from node.commands.fields import bad_field, text
+from node.commands.fields import bad_field
 from node.runtime import Node
 
 NONCE: Final = 32
@@ -58,12 +58,13 @@ async def argue(
     level: Level = Level.CONTENT,
     replies_to: RecordId | None = None,
 ) -> Record:
-    """Argue before the vote; `note` has 1 to 12,000 characters.
+    """Argue before the vote, in the turn that is open.
 
-    Raises RequestError BAD_FIELD, RefusedError where the rules do not allow it, and NodeError
-    NOT_IN_CUSTODY.
+    Raises RequestError BAD_FIELD for no words, RefusedError where the rules do not allow it
+    (TOO_LARGE for more than 12,000 characters or 16 KiB), and NodeError NOT_IN_CUSTODY.
     """
-    words = text("$.note", note, least=1, most=12_000)
+    if not note:
+        raise bad_field("$.note", "it is empty")
     salt = node.entropy(TEXT_SALT)
     return await node.sign(
         agent,
@@ -72,7 +73,7 @@ async def argue(
             keyring,
             round_id,
             stance=stance,
-            note=words,
+            note=note,
             salt=salt,
             now=now,
             level=level,

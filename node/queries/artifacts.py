@@ -16,11 +16,20 @@ from federation.certificates import Phase
 from federation.charter import sensitivity_of
 from federation.core import ArtifactId, Code, Millis
 from federation.protocol import Fate, Judgement, World, judge
-from federation.records import ArtifactText, Propose, Record
+from federation.records import Propose, Record
 from node.base.errors import NodeCode, RequestError
+from node.queries.curation import Curation, curation_of, ended_by
+from node.queries.live_rounds import artifact_now, live_slot, round_now, round_waits, settling
 from node.queries.names import Thing, Who, cid_of, unknown, who
-from node.queries.rounds import artifact_now, live_slot, round_waits, settling
-from node.queries.texts import Claim, TextState, article, claims_of, readable, text_of
+from node.queries.texts import (
+    Claim,
+    HiddenPage,
+    TextState,
+    article,
+    claims_of,
+    hidden,
+    shown,
+)
 from node.queries.verdicts import Verdict, verdict_of
 from node.queries.waits import Wait, WaitCode
 from node.queries.windows import Window, window_of
@@ -42,8 +51,12 @@ class ArtifactState(StrEnum):
     """A formal vote decides."""
     ACTIVE = "active"
     """It stands."""
+    DISPUTED = "disputed"
+    """It stood, and a fresh panel decides whether it still does."""
     RETRACTED = "retracted"
     """It does not stand; it and its reasons stay readable."""
+    SUPERSEDED = "superseded"
+    """An accepted revision stands in its place."""
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +106,7 @@ class ArtifactBrief(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]
     """What is known beside its state."""
     round: str | None
-    """Id of its newest round, in hex."""
+    """Id of the round that decides about it, in hex: the newest that runs, else the newest."""
     phase: Phase | None
     """Open phase of that round here; nil if none is open."""
     verdict: Verdict | None
@@ -122,6 +135,8 @@ class ArtifactPage(msgspec.Struct, frozen=True, kw_only=True):
     """The same as a CIDv1."""
     text: TextState
     """Whether title, prose and the words of claims can be read here."""
+    hidden: HiddenPage | None
+    """Who hides it, and why: then its text is not shown; nil if nobody does."""
     title: str | None
     """Its title."""
     prose: str | None
@@ -161,7 +176,7 @@ class ArtifactPage(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]
     """What is known beside its state."""
     round: str | None
-    """Id of its newest round, in hex."""
+    """Id of the round that decides about it, in hex: the newest that runs, else the newest."""
     phase: Phase | None
     """Open phase of that round here; nil if none is open."""
     window: Window | None
@@ -170,6 +185,8 @@ class ArtifactPage(msgspec.Struct, frozen=True, kw_only=True):
     """What its newest ended round decided, with its narrow reasons."""
     waits: Wait
     """What it waits for."""
+    curation: Curation | None
+    """Disputes, revisions, the way back; nil for a proposal that no cut contains."""
 
 
 def listing(
@@ -222,7 +239,7 @@ def brief(world: World, certified: Artifact) -> ArtifactBrief:
     """Show an artifact in a list."""
     artifact = artifact_now(world, certified)
     _, text = article(world, artifact)
-    found = world.rounds.get(artifact.round) if artifact.round else None
+    found = round_now(world, artifact)
     return ArtifactBrief(
         id=artifact.id.hex(),
         cid=cid_of(artifact.id),
@@ -235,7 +252,7 @@ def brief(world: World, certified: Artifact) -> ArtifactBrief:
         state=ArtifactState(artifact.state.value),
         settled=artifact == certified,
         flags=tuple(sorted(artifact.flags)),
-        round=artifact.round.hex() if artifact.round else None,
+        round=found.pin.round.hex() if found else None,
         phase=found.phase if found else None,
         verdict=_verdict(world, artifact),
     )
@@ -252,8 +269,8 @@ def one(world: World, artifact_id: ArtifactId, now: Millis) -> ArtifactPage:
         raise unknown(artifact_id, {Thing.ARTIFACT})
     certified = world.state.artifacts.get(artifact_id)
     artifact = None if certified is None else artifact_now(world, certified)
-    held, text = readable(record) if artifact is None else article(world, artifact)
-    found = world.rounds.get(artifact.round) if artifact and artifact.round else None
+    held, text = shown(world, artifact_id) if artifact is None else article(world, artifact)
+    found = round_now(world, artifact) if artifact else None
     live = live_slot(world, found) if found else None
     agent = world.state.agents.get(record.author)
     operator = artifact.author_operator if artifact else agent.operator if agent else None
@@ -264,6 +281,7 @@ def one(world: World, artifact_id: ArtifactId, now: Millis) -> ArtifactPage:
         id=artifact_id.hex(),
         cid=cid_of(artifact_id),
         text=held,
+        hidden=hidden(world, artifact_id, artifact),
         title=text.title if text else None,
         prose=text.prose if text else None,
         claims=claims_of(body, text),
@@ -285,11 +303,12 @@ def one(world: World, artifact_id: ArtifactId, now: Millis) -> ArtifactPage:
         settled=artifact is not None and artifact == certified,
         code=judged.code if judged else None,
         flags=tuple(sorted(artifact.flags)) if artifact else (),
-        round=artifact.round.hex() if artifact and artifact.round else None,
+        round=found.pin.round.hex() if found else None,
         phase=found.phase if found else None,
         window=window_of(world, live, now) if live else None,
         verdict=_verdict(world, artifact) if artifact else None,
         waits=waits_of(world, artifact_id, now),
+        curation=curation_of(world, artifact) if artifact else None,
     )
 
 
@@ -298,13 +317,13 @@ def waits_of(world: World, artifact_id: ArtifactId, now: Millis) -> Wait:
     artifact = world.state.artifacts.get(artifact_id)
     if artifact is None:
         return _proposal_waits(world, artifact_id, now)
-    found = world.rounds.get(artifact.round) if artifact.round else None
-    if found is not None:
+    found = round_now(world, artifact)
+    by_hand = ended_by(world, artifact)
+    if found is not None and (by_hand is None or not found.closed):
         return round_waits(world, found, now)
     told = _verdict(world, artifact)
-    return Wait(
-        code=WaitCode.NOTHING, what="the verdict", sentence=told.why if told else "It stands."
-    )
+    why = by_hand or (told.why if told else "It stands.")
+    return Wait(code=WaitCode.NOTHING, what="the verdict", sentence=why)
 
 
 def _proposal_waits(world: World, name: ArtifactId, now: Millis) -> Wait:
@@ -343,7 +362,7 @@ def _matching(
 
 
 def _waiting(world: World, record: Record, body: Propose, judged: Judgement) -> Waiting:
-    text = text_of(record, ArtifactText)
+    _, text = shown(world, record.id)
     return Waiting(
         id=record.id.hex(),
         cid=cid_of(record.id),
@@ -367,4 +386,4 @@ def _verdict(world: World, artifact: Artifact) -> Verdict | None:
     if decided is None:
         return None
     found = world.rounds.get(decided.round)
-    return verdict_of(decided, found.pin.charter.review if found else world.charter.review)
+    return verdict_of(decided, found.pin.charter if found else world.charter)

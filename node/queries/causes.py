@@ -25,7 +25,7 @@ WHOLE: Final = "row"
 """Stands for a column where only one of the two has the row."""
 FORM: Final = "form"
 """Stands for a column where a row has more or fewer of them than this version knows."""
-SAID: Final = frozenset({"operator", "instance", "vouches", "says", WHOLE})
+SAID: Final = frozenset({"operator", "instance", "vouches", "says", "filed", WHOLE})
 """Columns of agents that records decide without any reckoning."""
 EVIDENCE: Final = frozenset({"alpha", "beta", "tick", "found_bad"})
 """Columns of agents that count outcomes."""

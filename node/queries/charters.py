@@ -5,11 +5,15 @@ import msgspec
 from federation.charter import (
     Admission,
     Charter,
+    Disputes,
     Quotas,
     Review,
+    Rules,
+    Sanctions,
     Timing,
     Trust,
-    charter_hash,
+    rules_of,
+    worst_case_of,
     worst_case_time,
 )
 from federation.core import Millis
@@ -72,6 +76,12 @@ class CharterPage(msgspec.Struct, frozen=True, kw_only=True):
     """Hash of its canonical bytes, in hex: every message of an agreement names it."""
     number: int
     """0 at genesis."""
+    act: str | None
+    """The act that adopted it, in hex; nil for the charter of the genesis."""
+    since_tick: int
+    """First tick under it."""
+    since_cut: int
+    """First cut whose rounds it governs."""
     protocol: int
     """Version of the protocol."""
     preset: str
@@ -84,38 +94,81 @@ class CharterPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cuts, ticks and timers."""
     review: Review
     """Rounds."""
+    disputes: Disputes
+    """Disputes, reports, resubmissions."""
     trust: Trust
     """Reputation and weight."""
     admission: Admission
     """Joining."""
     quotas: Quotas
     """Limits per author."""
+    sanctions: Sanctions
+    """What violations bring."""
     genesis: GenesisPage
     """Founders and founding members."""
     worst_case_low: Millis
     """Longest time to a terminal state for low sensitivity in ms, while a quorum is connected."""
     worst_case_high: Millis
     """The same for high sensitivity."""
+    worst_case_dispute: Millis
+    """The same for a dispute."""
+    worst_case_report: Millis
+    """The same for an urgent report that is credible."""
+    worst_case_appeal: Millis
+    """The same for an appeal of a sanction."""
+
+
+class RulesPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules that a further charter is written for."""
+
+    number: int
+    """Number of their charter."""
+    hash: str
+    """Its hash in hex: what the next `charter.adopt` names as its base."""
+    in_force: bool
+    """False while it is adopted and waits for its tick."""
+    rules: Rules
+    """All sections that a charter may change."""
+
+
+def newest_rules(world: World) -> RulesPage:
+    """Show what a further charter is written for: the newest one that is adopted."""
+    acts = world.state.acts
+    newest = acts.newest
+    return RulesPage(
+        number=newest.charter.number,
+        hash=newest.hash.hex(),
+        in_force=not acts.coming,
+        rules=rules_of(newest.charter),
+    )
 
 
 def charter(world: World) -> CharterPage:
     """Show the charter in force."""
-    now = world.charter
+    now, reign = world.charter, world.state.acts.reigns[-1]
     return CharterPage(
-        hash=charter_hash(now).hex(),
+        hash=world.state.charter_hash.hex(),
         number=now.number,
+        act=reign.act.hex() if reign.act else None,
+        since_tick=reign.tick,
+        since_cut=reign.cut,
         protocol=now.protocol,
         preset=now.preset,
         name=now.name,
         salt=now.salt.hex(),
         timing=now.timing,
         review=now.review,
+        disputes=now.disputes,
         trust=now.trust,
         admission=now.admission,
         quotas=now.quotas,
+        sanctions=now.sanctions,
         genesis=_genesis(now),
         worst_case_low=worst_case_time(now, "low").total,
         worst_case_high=worst_case_time(now, "high").total,
+        worst_case_dispute=worst_case_of(now, "dispute").total,
+        worst_case_report=worst_case_of(now, "report").total,
+        worst_case_appeal=worst_case_of(now, "appeal").total,
     )
 
 

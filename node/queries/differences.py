@@ -43,6 +43,7 @@ MEANINGS: Final[Mapping[TableName, Mapping[str, str]]] = {
         "vouches": "hash of the vouches that it gives, and of those that it still answers for",
         "found_bad": "tick at which its own outcomes were last found bad",
         "says": "hash of what it declares, offers, and may author",
+        "filed": "hash of what it has filed: disputes of the window, reports and flags of the epoch",
     },
     TableName.ARTIFACTS: {
         "author": "who proposed it",
@@ -50,6 +51,7 @@ MEANINGS: Final[Mapping[TableName, Mapping[str, str]]] = {
         "flags": "marks on it",
         "round": "the round that reviews it, or did",
         "tally": "its verdict: decision, by whom, sums, and safeguards that it lacked",
+        "past": "hash of what it went through: rounds, disputes, evidence, grounds, who has voted",
     },
     TableName.IDENTITIES: {
         "key_index": "rotations of its key",

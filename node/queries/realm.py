@@ -20,15 +20,16 @@ from federation.protocol.state import NO_KEY
 from federation.records import did_key
 from node.queries.artifacts import ArtifactState
 from node.queries.charters import charter
-from node.queries.names import Who, cid_of, who
-from node.queries.rounds import (
-    OpenRound,
+from node.queries.live_rounds import (
     artifact_now,
+    artifact_of,
     is_settled,
+    may_move,
     next_cut,
-    open_rounds,
     unsettled,
 )
+from node.queries.names import Who, cid_of, who
+from node.queries.rounds import OpenRound, open_rounds
 from node.queries.texts import article
 from node.queries.verdicts import Verdict, verdict_of
 from node.queries.waits import Wait
@@ -149,8 +150,12 @@ class StateCounts(msgspec.Struct, frozen=True, kw_only=True):
     """A formal vote decides."""
     active: int
     """They stand."""
+    disputed: int
+    """They stood, and a fresh panel decides whether they still do."""
     retracted: int
     """They do not stand."""
+    superseded: int
+    """A revision stands in their place."""
 
 
 class NewVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,9 +282,7 @@ def overview(world: World, now: Millis, *, most: int = OPEN) -> Overview:
 def counts(world: World) -> StateCounts:
     """Count artifacts by where they stand here; walks over all artifacts."""
     found = Counter(
-        artifact_now(world, artifact).state
-        if artifact.state is State.PROPOSED or artifact.state is State.UNDER_REVIEW
-        else artifact.state
+        artifact_now(world, artifact).state if may_move(artifact) else artifact.state
         for artifact in world.state.artifacts.values()
     )
     return StateCounts(
@@ -287,7 +290,9 @@ def counts(world: World) -> StateCounts:
         proposed=found[State.PROPOSED],
         under_review=found[State.UNDER_REVIEW],
         active=found[State.ACTIVE],
+        disputed=found[State.DISPUTED],
         retracted=found[State.RETRACTED],
+        superseded=found[State.SUPERSEDED],
     )
 
 
@@ -297,9 +302,10 @@ def newest(world: World, most: int = NEWEST) -> tuple[NewVerdict, ...]:
     for found in _ended(world):
         if len(shown) == most:
             break
-        if found.verdict is None:
+        certified = artifact_of(world, found)
+        if found.verdict is None or certified is None:
+            # The end of an appeal is no artifact's.
             continue
-        certified = world.state.artifacts[found.pin.artifact]
         artifact = artifact_now(world, certified)
         _, text = article(world, artifact)
         shown.append(
@@ -308,8 +314,8 @@ def newest(world: World, most: int = NEWEST) -> tuple[NewVerdict, ...]:
                 artifact_cid=cid_of(artifact.id),
                 title=text.title if text else None,
                 state=ArtifactState(artifact.state.value),
-                settled=is_settled(world, found),
-                verdict=verdict_of(found.verdict, found.pin.charter.review),
+                settled=is_settled(found),
+                verdict=verdict_of(found.verdict, found.pin.charter),
             )
         )
     return tuple(shown)

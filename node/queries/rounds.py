@@ -5,22 +5,35 @@ any ballot: not that one was opened, let alone how. Afterwards it holds all of t
 """
 
 import heapq
-from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
-from federation.artifacts import Artifact, State
-from federation.certificates import CutSlot, Phase, RoundSlot, quorum, slot_key
+from federation.artifacts import RoundKind
+from federation.certificates import Phase, quorum
 from federation.core import MILLION, Millis, Ppm, RoundId, Weight
-from federation.protocol import LiveSlot, Round, World
-from federation.records import Record
-from federation.review import Tally, advance, count, course, listed, quorum_needed
+from federation.protocol import Round, World
+from federation.review import Tally, count, course, quorum_needed
 from node.base.errors import NodeCode, RequestError
 from node.queries.acts import Act, MayAct, to_review
 from node.queries.arguments import Argument, argument_of
 from node.queries.certified import Certified, certified_of
+from node.queries.live_rounds import (
+    DEBATE,
+    Counts,
+    artifact_now,
+    counts_of,
+    held_in,
+    is_settled,
+    live_slot,
+    next_cut,
+    round_waits,
+    settling,
+    title_of,
+    unsettled,
+)
 from node.queries.names import Thing, Who, cid_of, unknown, who
-from node.queries.texts import article
+from node.queries.proceedings import Proceedings, proceedings
 from node.queries.verdicts import (
     Ballot,
     Closed,
@@ -29,7 +42,7 @@ from node.queries.verdicts import (
     closed_of,
     verdict_of,
 )
-from node.queries.waits import Wait, WaitCode, wait_of
+from node.queries.waits import Wait
 from node.queries.windows import Window, window_of
 
 __all__ = [
@@ -57,20 +70,8 @@ __all__ = [
 
 MOST: int = 200
 """Rounds of one page."""
-_OPEN = frozenset({State.PROPOSED, State.UNDER_REVIEW})
-
-
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many records count so far: certified ones, and in the open phase those held here."""
-
-    objections: int
-    """Objections in the fast track."""
-    arguments: int
-    """Arguments."""
-    commitments: int
-    """Commitments: sealed ballots, in the box or on their way."""
-    contests: int
-    """Process grounds against the result."""
+_UNBOXED: Final = frozenset({Phase.ASSESS, Phase.FAST, Phase.SEAL, *DEBATE, Phase.COMMIT})
+"""Phases in which a round is void once it has passed its deadline, or leads on to such a phase."""
 
 
 class TallyPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,16 +98,16 @@ class RoundPage(msgspec.Struct, frozen=True, kw_only=True):
     """This instance's own clock when the answer was made; all times in it are on that clock."""
     id: str
     """Id of the round, in hex; no record has it."""
-    kind: str
-    """`review`."""
+    kind: RoundKind
+    """`review`, `dispute`, `report` (a credible one goes on as a dispute), or `appeal`."""
     artifact: str
-    """Id of the artifact, in hex."""
+    """Id of the artifact, in hex; of an appeal, of the violation that the sanction rests on."""
     artifact_cid: str
     """The same as a CIDv1."""
     title: str | None
     """Title of the artifact; nil if its text is not readable here."""
     author: Who
-    """Author of the artifact; it never votes."""
+    """Author of the artifact, or the appellant; it never votes."""
     home: Who
     """Instance that leads the round's first fences."""
     sensitivity: str
@@ -140,11 +141,13 @@ class RoundPage(msgspec.Struct, frozen=True, kw_only=True):
     relaxed: bool
     """Agents of the author's operator may review, because there are too few others."""
     quorum: int
-    """Opened ballots of reviewers that it needs: min(q_min, E)."""
+    """Opened ballots of reviewers that it needs: min(q_min, E), in a dispute always q_dispute."""
     members: int
     """n: operators that agree on its lists."""
     member_quorum: int
     """q: how many of them make a list final."""
+    proceedings: Proceedings
+    """Who filed it, arbiters with their lots, rulings, contests, assessments, operators' words."""
     certificates: tuple[Certified, ...]
     """Phases that are final, in order."""
     tally: TallyPage | None
@@ -164,8 +167,10 @@ class OpenRound(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     """Id of the round, in hex."""
+    kind: RoundKind
+    """`review`, `dispute`, `report` or `appeal`."""
     artifact: str
-    """Id of the artifact, in hex."""
+    """Id of the artifact, in hex; of an appeal, of the violation."""
     artifact_cid: str
     """The same as a CIDv1."""
     title: str | None
@@ -203,14 +208,14 @@ def one(world: World, round_id: RoundId, now: Millis) -> RoundPage:
     lists = so_far.lists
     tally = count(pin, lists) if Phase.DECIDE in lists else None
     needs = quorum(len(found.seats), three_available=pin.charter.timing.three == "available")
-    boxed = found.phase is None or Phase.COMMIT in found.certified
+    may_be_void = found.phase in _UNBOXED and Phase.COMMIT not in found.certified
     return RoundPage(
         now=now,
         id=round_id.hex(),
         kind=pin.kind,
         artifact=pin.artifact.hex(),
         artifact_cid=cid_of(pin.artifact),
-        title=_title(world, found),
+        title=title_of(world, found),
         author=who(world, pin.author),
         home=who(world, pin.home),
         sensitivity=pin.sensitivity,
@@ -219,12 +224,13 @@ def one(world: World, round_id: RoundId, now: Millis) -> RoundPage:
         phase=found.phase,
         after=so_far.after[found.phase].hex() if found.phase else None,
         window=window_of(world, live, now) if live else None,
-        deadline=None if boxed else found.opened_at + pin.charter.review.deadline,
+        deadline=found.opened_at + pin.charter.review.deadline if may_be_void else None,
         waits=round_waits(world, found, now),
         counts=counts_of(world, found),
         arguments=tuple(
-            argument_of(world, record, certified=Phase.DELIBERATE in found.finals)
-            for record in _held(world, found, Phase.DELIBERATE)
+            argument_of(world, record, certified=phase in found.finals)
+            for phase in DEBATE
+            for record in held_in(world, found, phase)
         ),
         k=pin.charter.review.k,
         reviewers=len(pin.eligible.reviewers),
@@ -234,12 +240,13 @@ def one(world: World, round_id: RoundId, now: Millis) -> RoundPage:
         quorum=quorum_needed(pin),
         members=needs.n,
         member_quorum=needs.q,
+        proceedings=proceedings(world, found),
         certificates=certified_of(world, found),
         tally=None if tally is None else _tally(tally),
         ballots=tuple(ballot_of(world, opened) for opened in tally.ballots) if tally else (),
         unrevealed=tuple(closed_of(world, shut) for shut in tally.unrevealed) if tally else (),
-        verdict=verdict_of(found.verdict, pin.charter.review) if found.verdict else None,
-        settled=is_settled(world, found),
+        verdict=verdict_of(found.verdict, pin.charter) if found.verdict else None,
+        settled=is_settled(found),
     )
 
 
@@ -275,116 +282,21 @@ def _place(found: Round) -> tuple[int, RoundId]:
     return found.pin.cut, found.pin.round
 
 
-def unsettled(world: World) -> Iterator[Round]:
-    """Go through the rounds that no cut has ended; costs as much as there are open slots."""
-    seen: set[RoundId] = set()
-    for live in world.slots.values():
-        slot = live.slot
-        if isinstance(slot, RoundSlot) and slot.round_id not in seen:
-            # The cut that settles a round closes its slots.
-            seen.add(slot.round_id)
-            yield world.rounds[slot.round_id]
-
-
-def live_slot(world: World, found: Round) -> LiveSlot | None:
-    """Give the agreement on a round's open phase; None when it has ended here."""
-    if found.phase is None:
-        return None
-    return world.slots.get(slot_key(RoundSlot(round_id=found.pin.round, phase=found.phase)))
-
-
-def round_waits(world: World, found: Round, now: Millis) -> Wait:
-    """Tell what a round waits for: its open phase, the cut that settles it, or nothing."""
-    live = live_slot(world, found)
-    if live is not None:
-        return wait_of(world, live, now)
-    verdict = found.verdict
-    told = verdict_of(verdict, found.pin.charter.review).why if verdict else ""
-    if is_settled(world, found):
-        return Wait(code=WaitCode.NOTHING, what="the verdict", sentence=told)
-    return settling(world, f"{told} The cut that contains its certificates settles it.", now)
-
-
-def settling(world: World, told: str, now: Millis) -> Wait:
-    """Wait for the next cut; `told` says what for, as sentences."""
-    cut = next_cut(world, now)
-    return Wait(
-        code=WaitCode.NEXT_CUT,
-        what=cut.what,
-        sentence=f"{told} {cut.sentence}",
-        until=cut.until,
-        remaining=cut.remaining,
-        missing=cut.missing,
-        needed=cut.needed,
-        records=cut.records,
-    )
-
-
-def next_cut(world: World, now: Millis) -> Wait:
-    """Tell what the next cut waits for."""
-    slot = CutSlot(number=world.state.cut + 1, previous=world.state.digest)
-    live = world.slots.get(slot_key(slot))
-    if live is None:
-        return Wait(
-            code=WaitCode.NEXT_CUT,
-            what=f"cut {slot.number}",
-            sentence=f"Cut {slot.number} is not open here: this instance has not started yet.",
-        )
-    return wait_of(world, live, now)
-
-
-def artifact_now(world: World, artifact: Artifact) -> Artifact:
-    """Bring an artifact to where its round stands here: final lists act before a cut has them."""
-    found = world.rounds.get(artifact.round) if artifact.round else None
-    if found is None or artifact.state not in _OPEN:
-        return artifact
-    return advance(artifact, found.pin, found.finals)
-
-
-def is_settled(world: World, found: Round) -> bool:
-    """Tell whether a cut contains all that ended a round."""
-    artifact = world.state.artifacts[found.pin.artifact]
-    verdict = artifact.verdict
-    return verdict is not None and verdict.round == found.pin.round
-
-
-def counts_of(world: World, found: Round) -> Counts:
-    """Count what the lists hold, and what qualifies here for the open phase but reveals."""
-    commitments = sum(len(_held(world, found, phase)) for phase in (Phase.COMMIT, Phase.COMMIT2))
-    return Counts(
-        objections=len(_held(world, found, Phase.FAST)),
-        arguments=len(_held(world, found, Phase.DELIBERATE)),
-        commitments=commitments,
-        contests=len(_held(world, found, Phase.CONTEST)),
-    )
-
-
-def _held(world: World, found: Round, phase: Phase) -> tuple[Record, ...]:
-    """List what a phase's certificate names; while it is open here, what would count."""
-    if phase in found.finals:
-        return listed(found.finals, phase)
-    return tuple(found.qualified(world.log)) if found.phase is phase else ()
-
-
 def _brief(world: World, found: Round, now: Millis) -> OpenRound:
     live = live_slot(world, found)
     return OpenRound(
         id=found.pin.round.hex(),
+        kind=found.pin.kind,
         artifact=found.pin.artifact.hex(),
         artifact_cid=cid_of(found.pin.artifact),
-        title=_title(world, found),
+        title=title_of(world, found),
         cut=found.pin.cut,
         phase=found.phase,
         window=window_of(world, live, now) if live else None,
         counts=counts_of(world, found),
         waits=round_waits(world, found, now),
-        verdict=verdict_of(found.verdict, found.pin.charter.review) if found.verdict else None,
+        verdict=verdict_of(found.verdict, found.pin.charter) if found.verdict else None,
     )
-
-
-def _title(world: World, found: Round) -> str | None:
-    _, text = article(world, world.state.artifacts[found.pin.artifact])
-    return text.title if text else None
 
 
 def _tally(counted: Tally) -> TallyPage:

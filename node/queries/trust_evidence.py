@@ -12,6 +12,7 @@ from federation.trust import Entry, EvidenceKind
 from federation.trust.explain import discounted
 from node.queries.names import Who, who
 from node.queries.texts import article
+from node.queries.trust_liability import found_bad_by
 
 MOST_ROWS: Final = 50
 """Rows of evidence that are shown; totals are over all."""
@@ -126,7 +127,9 @@ def _row(world: World, entry: Entry) -> EvidenceRow:
         cause=row.cause.hex(),
         artifact=found.hex() if found else None,
         title=_title(world, found) if found else None,
-        bad=who(world, row.cause) if row.kind is EvidenceKind.LIABILITY else None,
+        bad=who(world, found_bad_by(world.state, row.cause))
+        if row.kind is EvidenceKind.LIABILITY
+        else None,
         topic=row.topic,
         source=who(world, row.source),
         practice=row.practice,

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from federation.core import AgentId, Micro
+from federation.core import AgentId, Digest, Micro
 from federation.protocol import World
 from federation.protocol.state import State
 from federation.trust import EvidenceKind
@@ -45,14 +45,20 @@ def answers_of(
     ]
     return tuple(
         AnswerPage(
-            agent=who(world, one.evidence.cause),
+            agent=who(world, found_bad_by(state, one.evidence.cause)),
             tick=one.evidence.tick,
-            vouched=(name, one.evidence.cause) in pairs,
+            vouched=(name, found_bad_by(state, one.evidence.cause)) in pairs,
             negative=one.evidence.negative,
             counts_negative=one.negative,
         )
         for one in reversed(rows[-MOST_ANSWERS:])
     )
+
+
+def found_bad_by(state: State, cause: Digest) -> AgentId:
+    """Give the agent for which a row of liability answers: a ban is named by its violation."""
+    ban = state.discipline.find(cause)
+    return ban.agent if ban is not None else cause
 
 
 def found_bad(state: State, name: AgentId) -> int | None:

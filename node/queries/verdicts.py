@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from federation.artifacts import DecidedBy, Narrow, OpenedBallot
+from federation.artifacts import DecidedBy, Narrow, OpenedBallot, RoundKind
 from federation.artifacts import Verdict as Decided
-from federation.charter import SAFE_MEMBERS, SAFE_VOTERS, Review
-from federation.core import MILLION, Ppm, Weight
+from federation.charter import SAFE_MEMBERS, SAFE_VOTERS, Charter
+from federation.core import MILLION, Ppm, Weight, short
 from federation.crypto import Basis, Choice, Reason
 from federation.protocol import World
 from federation.trust import Decision, Unrevealed
@@ -35,8 +35,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     round: str
     """Id of the round, in hex."""
+    kind: RoundKind
+    """What the round was about: `review`, `dispute`, `report` or `appeal`."""
     decision: Decision
-    """`accept` or `reject`."""
+    """`accept` or `reject`; of a dispute, keep or retract; of an appeal, granted or not; `none` if
+    the round decided nothing."""
     by: DecidedBy
     """The rule that gave the decision."""
     why: str
@@ -51,12 +54,15 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """V from which the charter of the round accepts, in ppm."""
     tau_reject: Ppm
     """V down to which it rejects, in ppm."""
+    tau_retract: Ppm
+    """-V from which a dispute retracts, in ppm."""
     strong: bool
     """A quorum's result far enough from 0 to be strong evidence for or against people."""
     quorum: bool
     """Enough ballots, of enough operators, were opened."""
     quorum_needed: int
-    """Opened ballots of reviewers that were needed: min(q_min, reviewers there were)."""
+    """Opened ballots of reviewers that were needed: of a review min(q_min, reviewers there were), of
+    a dispute always q_dispute."""
     revealed: int
     """Ballots of reviewers that were opened."""
     practice: int
@@ -67,6 +73,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Operators with a counted ballot."""
     objections: int
     """Objections that the fast track's list holds."""
+    rulers: tuple[str, ...]
+    """Arbiters or operators whose word decided, or the moderator of a report; ids in hex."""
+    contested: bool
+    """Somebody who took part has contested the process."""
+    frivolous: bool
+    """Of a dismissed dispute: hardly any weight was against the artifact."""
     narrow: tuple[NarrowReason, ...]
     """Safeguards that lacked; empty where all held. Show them wherever the verdict is shown."""
 
@@ -103,19 +115,22 @@ class Closed(msgspec.Struct, frozen=True, kw_only=True):
     """Cast below tier 1."""
 
 
-def verdict_of(decided: Decided, review: Review) -> Verdict:
-    """Show a verdict; `review` is that of the round's charter."""
+def verdict_of(decided: Decided, charter: Charter) -> Verdict:
+    """Show a verdict; `charter` is that of the round."""
+    review = charter.review
     practice = sum(one.practice for one in decided.ballots)
     return Verdict(
         round=decided.round.hex(),
+        kind=decided.kind,
         decision=decided.decision,
         by=decided.by,
-        why=explain(decided, review),
+        why=explain(decided, charter),
         v=decided.v_ppm if decided.denominator else None,
         numerator=decided.numerator,
         denominator=decided.denominator,
         tau_accept=review.tau_accept,
         tau_reject=review.tau_reject,
+        tau_retract=charter.disputes.tau_retract,
         strong=decided.strong,
         quorum=decided.quorum,
         quorum_needed=decided.quorum_needed,
@@ -124,6 +139,9 @@ def verdict_of(decided: Decided, review: Review) -> Verdict:
         unrevealed=len(decided.unrevealed),
         operators=decided.operators,
         objections=decided.objections,
+        rulers=tuple(name.hex() for name in decided.rulers),
+        contested=decided.contested,
+        frivolous=decided.frivolous,
         narrow=tuple(
             NarrowReason(reason=reason, why=_NARROW[reason].format(q_min=review.q_min))
             for reason in decided.narrow
@@ -152,22 +170,25 @@ def closed_of(world: World, one: Unrevealed) -> Closed:
     return Closed(voter=who(world, one.voter), practice=one.practice)
 
 
-def explain(decided: Decided, review: Review) -> str:
-    """Say in one sentence what was decided and by which rule."""
-    word = "Accepted" if decided.accepted else "Rejected"
+def explain(decided: Decided, charter: Charter) -> str:
+    """Say in one or two sentences what was decided and by which rule."""
+    said = _rule(decided, charter)
+    if decided.frivolous:
+        said += " Hardly any weight was against the artifact: the dispute was frivolous."
+    return said
+
+
+def _rule(decided: Decided, charter: Charter) -> str:
+    word = _word(decided)
     tally = f"V = {spell(decided.v_ppm)} ({decided.numerator} of {decided.denominator})"
     counted = f"{decided.revealed} opened, {decided.quorum_needed} needed"
     match decided.by:
-        case DecidedBy.VOTE if decided.accepted:
-            rule = f"at or above the {spell(review.tau_accept)} that accepts"
-            return f"{word} by vote: {tally} is {rule}; ballots: {counted}."
         case DecidedBy.VOTE:
-            rule = f"at or below the {spell(review.tau_reject)} that rejects"
-            return f"{word} by vote: {tally} is {rule}; ballots: {counted}."
+            return f"{word} by vote: {tally} {_threshold(decided, charter)}; ballots: {counted}."
         case DecidedBy.SIGN:
             return (
-                f"{word} by the sign of the tally, where a tie rejects: {tally} lies between the "
-                f"thresholds, or the result was contested, and nobody arbitrates; {counted}."
+                f"{word} by the sign of the tally, where a tie {_tie(decided)}: {tally} lies between "
+                f"the thresholds, or the result was contested, and nobody arbitrates; {counted}."
             )
         case DecidedBy.FAST_TRACK:
             return f"{word} by the fast track: its window closed and nobody had objected."
@@ -176,8 +197,65 @@ def explain(decided: Decided, review: Review) -> str:
                 f"{word} by the charter's policy for too few ballots: {counted}, "
                 f"of {decided.operators} operators."
             )
+        case DecidedBy.ARBITER:
+            return (
+                f"{word} by the ruling of a drawn arbiter ({_names(decided)}); ballots: {counted}."
+            )
+        case DecidedBy.ADMIN:
+            return f"{word} by hand: a quorum of operators said so ({_names(decided)})."
+        case DecidedBy.RERUN:
+            return (
+                f"Nothing is decided: an arbiter ({_names(decided)}) asked for a fresh panel, and "
+                "another round follows."
+            )
+        case DecidedBy.UNFOUNDED:
+            return (
+                f"A moderator ({_names(decided)}) found the report not credible: nothing happens to "
+                "the artifact, and it counts against who reported."
+            )
+        case DecidedBy.LAPSED:
+            return "No moderator looked at the report in time: nothing happens."
+        case DecidedBy.ASSESSED:
+            return (
+                f"A moderator ({_names(decided)}) found the report credible: the artifact is hidden, "
+                "and its running round, or the operators, decide."
+            )
+        case DecidedBy.TIMEOUT:
+            return (
+                f"{word} because the round passed its deadline before a box was shut, or nobody "
+                "decided in the end."
+            )
+
+
+def _word(decided: Decided) -> str:
+    match decided.kind:
+        case "review":
+            return "Accepted" if decided.accepted else "Rejected"
+        case "appeal":
+            return "Appeal granted" if decided.accepted else "Sanction upheld"
         case _:
-            return f"{word} because the round passed its deadline before a box was shut."
+            return "Kept" if decided.accepted else "Retracted"
+
+
+def _threshold(decided: Decided, charter: Charter) -> str:
+    review, retract = charter.review, spell(charter.disputes.tau_retract)
+    if decided.kind != "review":
+        return (
+            f"is not as far below 0 as the {retract} that retracts"
+            if decided.accepted
+            else f"is as far below 0 as the {retract} that retracts"
+        )
+    if decided.accepted:
+        return f"is at or above the {spell(review.tau_accept)} that accepts"
+    return f"is at or below the {spell(review.tau_reject)} that rejects"
+
+
+def _tie(decided: Decided) -> str:
+    return "rejects" if decided.kind == "review" else "keeps"
+
+
+def _names(decided: Decided) -> str:
+    return ", ".join(short(name) for name in decided.rulers) or "nobody"
 
 
 def spell(share: Ppm) -> str:
@@ -194,6 +272,7 @@ _NARROW: Final = {
     Narrow.BY_SIGN: "The sign of the tally decided, without a clear result or an arbiter.",
     Narrow.FEW_OPERATORS: f"Fewer than {SAFE_VOTERS} operators stand behind the counted ballots.",
     Narrow.FEW_MEMBERS: f"Fewer than {SAFE_MEMBERS} operators run instances: one liar or one absence is felt.",
+    Narrow.NOT_SEALED: "A fresh panel voted again: what the first had voted was known to it.",
     Narrow.CAP: "A cap would have taken more than half of the weight and took half: some operator or "
     "instance may count for more than its share.",
 }

@@ -28,9 +28,18 @@ from federation.certificates import (
 from federation.certificates.fences import timer_of
 from federation.certificates.state import all_said
 from federation.charter import spell
-from federation.core import InstanceId, Millis, RecordId, short
+from federation.core import InstanceId, Millis, short
 from federation.protocol import LiveSlot, World
 from federation.protocol.agreement import is_over
+from federation.records import (
+    AdminReview,
+    Appeal,
+    DisputeFile,
+    DisputeReport,
+    FlagStale,
+    Resubmit,
+    Withdraw,
+)
 from federation.records import Propose as Proposal
 from federation.review import box
 from node.queries.names import Who, who
@@ -150,9 +159,9 @@ def _window(world: World, live: LiveSlot, now: Millis) -> Wait:
     slot = live.slot
     until, rest = window.ends_at, ""
     if isinstance(slot, CutSlot):
-        called = any(_calls(world, name) for name in world.triggers)
-        until = window.earliest_at if called else window.ends_at
-        why = "a proposal waits for it" if called else "nothing waits for it, an epoch must pass"
+        why = _called_for(world)
+        until = window.earliest_at if why else window.ends_at
+        why = why or "nothing waits for it, an epoch must pass"
         sentence = f"Cut {slot.number} is called in {spell(after(until, now))}: {why}."
     else:
         one = world.rounds[slot.round_id]
@@ -177,9 +186,18 @@ def _window(world: World, live: LiveSlot, now: Millis) -> Wait:
     )
 
 
-def _calls(world: World, name: RecordId) -> bool:
-    record = world.log.get(name)
-    return record is not None and isinstance(record.body, Proposal)
+def _called_for(world: World) -> str:
+    """Say what calls the next cut before its epoch is over; nothing if nothing does."""
+    bodies = [record.body for name in world.triggers if (record := world.log.get(name)) is not None]
+    if any(isinstance(body, Proposal) for body in bodies):
+        return "a proposal waits for it"
+    if any(isinstance(body, _FILED) for body in bodies):
+        return "something that was filed waits for it"
+    return "a lot waits for its beacon" if world.lots else ""
+
+
+_FILED: Final = (DisputeFile, DisputeReport, Resubmit, Withdraw, FlagStale, Appeal, AdminReview)
+"""Beside proposals, what only a cut can take in and readers wait for."""
 
 
 # Members ------------------------------------------------------------------------------------

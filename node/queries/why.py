@@ -8,8 +8,8 @@ from federation.protocol import World
 from federation.records import Propose
 from node.queries.artifacts import ArtifactState
 from node.queries.artifacts import one as artifact_page
+from node.queries.live_rounds import artifact_now, artifact_of, is_settled, round_waits
 from node.queries.names import Thing, cid_of, unknown
-from node.queries.rounds import artifact_now, is_settled, round_waits
 from node.queries.verdicts import Verdict, verdict_of
 from node.queries.waits import Wait
 
@@ -22,13 +22,13 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     thing: Thing
     """`artifact` or `round`: what the asked id names."""
     artifact: str
-    """Id of the artifact, in hex."""
+    """Id of the artifact, in hex; of an appeal, of the violation."""
     artifact_cid: str
     """The same as a CIDv1."""
     round: str | None
     """Id of its round, in hex; nil while none was opened."""
-    state: ArtifactState
-    """Where the artifact stands here."""
+    state: ArtifactState | None
+    """Where the artifact stands here; nil for an appeal, which is about a sanction."""
     phase: Phase | None
     """Open phase of the round; nil if none is open here."""
     settled: bool
@@ -46,19 +46,19 @@ def why(world: World, name: bytes, now: Millis) -> Why:
     """
     found = world.rounds.get(name)
     if found is not None:
-        certified = world.state.artifacts[found.pin.artifact]
+        certified = artifact_of(world, found)
         verdict = found.verdict
         return Why(
             now=now,
             thing=Thing.ROUND,
-            artifact=certified.id.hex(),
-            artifact_cid=cid_of(certified.id),
+            artifact=found.pin.artifact.hex(),
+            artifact_cid=cid_of(found.pin.artifact),
             round=name.hex(),
-            state=ArtifactState(artifact_now(world, certified).state.value),
+            state=ArtifactState(artifact_now(world, certified).state.value) if certified else None,
             phase=found.phase,
-            settled=is_settled(world, found),
+            settled=is_settled(found),
             waits=round_waits(world, found, now),
-            verdict=verdict_of(verdict, found.pin.charter.review) if verdict else None,
+            verdict=verdict_of(verdict, found.pin.charter) if verdict else None,
         )
     record = world.log.get(name)
     if record is None or not isinstance(record.body, Propose):

@@ -13,7 +13,24 @@ from federation.admission import Work, read_work
 from federation.core import Code, PeerError, RecordId, short
 from federation.protocol import Fate, World, judge
 from federation.protocol.progress import is_contained
-from federation.records import AgentAdmit, OperatorAdmit, Record, Role
+from federation.protocol.remedies import remedy
+from federation.records import (
+    AgentAdmit,
+    Appeal,
+    Assess,
+    Body,
+    Contest,
+    DisputeFile,
+    DisputeReport,
+    FlagStale,
+    OperatorAdmit,
+    Record,
+    Resubmit,
+    Revise,
+    Role,
+    Rule,
+    Withdraw,
+)
 from node.base.errors import NodeCode, RequestError
 from node.queries.answerable import named_by
 from node.queries.names import Who, cid_of, who
@@ -51,6 +68,21 @@ _QUOTA_FIXES: Final[Mapping[bool, str]] = {
     False: "try again after the next tick",
 }
 """The same of OVER_QUOTA, by whether it is an admission."""
+
+
+_FILED: Final = (
+    Revise,
+    Withdraw,
+    Resubmit,
+    FlagStale,
+    DisputeFile,
+    DisputeReport,
+    Assess,
+    Rule,
+    Contest,
+    Appeal,
+)
+"""What has the remedies of the local door, which knows these kinds best."""
 
 
 class ProofClaims(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +169,7 @@ def why_record(world: World, name: RecordId) -> RecordWhy:
         fate=found.fate,
         code=found.code,
         sentence=_sentence(world, record, found.fate, found.why),
-        fix=_fix(found.code, is_admission=admits is not None),
+        fix=_fix(body, found.code, is_admission=admits is not None),
         admission=_admission(world, admits) if admits else None,
     )
 
@@ -153,9 +185,11 @@ def _sentence(world: World, record: Record, fate: Fate, why: str) -> str:
             return f"{what} does not count: {why}."
 
 
-def _fix(code: Code | None, *, is_admission: bool) -> str:
-    if code is None:
+def _fix(body: Body | None, code: Code | None, *, is_admission: bool) -> str:
+    if code is None or code is Code.WAITS_FOR_CUT:
         return ""
+    if isinstance(body, _FILED):
+        return remedy(body, code)
     if code is Code.OVER_QUOTA:
         return _QUOTA_FIXES[is_admission]
     return FIXES.get(code, "")
