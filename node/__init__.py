@@ -8,9 +8,11 @@
 `commands`   what agents may wish, checked before it is signed
 `queries`    looks at a world, as plain structs
 `partners`   the operator's policy about other instances and other realms
+`recruitment`  search, who is told of what, what is not shown here
 `setup`      found a realm, write a data directory
 `minting`    the search for a proof of work by several processes
 `network`    a hardened libp2p host, and the conversations with other instances
+`notification`  what agents are told: a queue, a stream, signed webhooks
 `outbound`   what the node asks of addresses that strangers name
 `store`      one SQLite database, written by one task
 `keys`       encrypted key files and the signers they give

@@ -26,6 +26,7 @@ class NodeCode(StrEnum):
     BAD_SETTINGS = "BAD_SETTINGS"
     ALREADY_INITIALISED = "ALREADY_INITIALISED"
     GENESIS_DAMAGED = "GENESIS_DAMAGED"
+    GENESIS_OTHER_VERSION = "GENESIS_OTHER_VERSION"
     NOT_WRITTEN = "NOT_WRITTEN"
     # store
     STORE_FAILED = "STORE_FAILED"
@@ -113,6 +114,10 @@ EXPLAINED: dict[NodeCode, tuple[str, str]] = {
     NodeCode.GENESIS_DAMAGED: (
         "genesis.msgpack is not what a founding wrote",
         "take the file from another instance of the realm, or from a backup",
+    ),
+    NodeCode.GENESIS_OTHER_VERSION: (
+        "genesis.msgpack is sound, but its charter is of another version of folkmoot",
+        "run the version that founded the realm, or found a new one with `folkmoot init`",
     ),
     NodeCode.NOT_WRITTEN: (
         "a file or directory could not be written; nothing is left half done",

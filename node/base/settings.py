@@ -107,6 +107,17 @@ def _addresses(*, with_peer: bool) -> Callable[[object], tuple[str, ...]]:
     return read
 
 
+def _ips(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError("it is not a list")  # noqa: TRY004 # one kind of error for callers
+    if len(value) > _MOST_ADDRESSES:
+        raise ValueError(f"it has more than {_MOST_ADDRESSES} addresses")
+    for one in value:
+        if not isinstance(one, str) or not _is_ip(one):
+            raise ValueError(f"{one!r} is not an IP address, such as 10.0.0.7")
+    return tuple(str(ipaddress.ip_address(one)) for one in value)
+
+
 def read_address(value: object, *, with_peer: bool) -> str:
     """Check a multiaddr of TCP, with or without `/p2p/…` at its end; raises ValueError."""
     form = "/ip4/192.0.2.7/tcp/4420" + ("/p2p/12D3KooW…" if with_peer else "")
@@ -226,6 +237,25 @@ SYNC_EVERY_MS: Final = Key(
     meaning="How often each connected peer is asked for records that are missing here.",
     read=_number(_SYNC),
 )
+WEBHOOK_ADDRESSES: Final[Key[tuple[str, ...]]] = Key(
+    name="webhook_addresses",
+    unit="",
+    default=(),
+    legal=f"up to {_MOST_ADDRESSES} IP addresses",
+    meaning="Addresses that webhooks may reach although they are private, loopback or link-local: "
+    "those of receivers of your own, and nothing else. All others must be public.",
+    read=_ips,
+    list=True,
+)
+WEBHOOK_ROOTS: Final = Key(
+    name="webhook_roots",
+    unit="",
+    default=None,
+    legal="the name of a file; empty for none",
+    meaning="File with certificates of authorities (PEM) that webhooks believe besides the usual "
+    "ones, relative to this file: for receivers of your own.",
+    read=_path,
+)
 
 KEYS: Final[tuple[Key[str] | Key[int] | Key[tuple[str, ...]] | Key[Path | None], ...]] = (
     NAME,
@@ -237,6 +267,8 @@ KEYS: Final[tuple[Key[str] | Key[int] | Key[tuple[str, ...]] | Key[Path | None],
     PASSPHRASE_FILE,
     REGISTRATION,
     SYNC_EVERY_MS,
+    WEBHOOK_ADDRESSES,
+    WEBHOOK_ROOTS,
 )
 """The table: all settings, in the order in which files and pages show them."""
 
@@ -255,6 +287,8 @@ class Settings:
     registration: str = REGISTRATION.default
     """open, invited or closed."""
     sync_every_ms: Millis = SYNC_EVERY_MS.default
+    webhook_addresses: tuple[str, ...] = WEBHOOK_ADDRESSES.default
+    webhook_roots: Path | None = WEBHOOK_ROOTS.default
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
@@ -278,7 +312,7 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
                     ) from error
         return key.default
 
-    secret = pick(PASSPHRASE_FILE)
+    secret, roots = pick(PASSPHRASE_FILE), pick(WEBHOOK_ROOTS)
     return Settings(
         name=pick(NAME),
         http_host=pick(HTTP_HOST),
@@ -289,6 +323,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
         passphrase_file=None if secret is None else path.parent / secret,
         registration=pick(REGISTRATION),
         sync_every_ms=pick(SYNC_EVERY_MS),
+        webhook_addresses=pick(WEBHOOK_ADDRESSES),
+        webhook_roots=None if roots is None else path.parent / roots,
     )
 
 

@@ -5,7 +5,7 @@ signed and stepped without an await in between, so two of one agent never take t
 its chain; it is answered when it is durable.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,6 +31,8 @@ from node.keys import Keystore
 from node.network.host import Host
 from node.network.identity import read_address
 from node.network.worlds import Difference
+from node.notification import Notification
+from node.recruitment import Recruitment
 from node.runtime import admission, comparing
 from node.runtime.core import Core
 from node.runtime.events import EventFeed
@@ -40,7 +42,7 @@ from node.runtime.network import Network
 from node.runtime.peers import MOST_ADDED, PeerView, peer_views, read_addresses, write_addresses
 from node.runtime.revealing import keyring_of
 from node.setup.genesis import GenesisFile
-from node.store import KeptInvites, Store
+from node.store import Hidden, KeptInvites, Store
 
 Say: TypeAlias = Callable[[World, Keyring, Millis], Record]
 """Signs a record for an agent through the local door; `Millis` is the time to claim."""
@@ -76,6 +78,7 @@ class Node:
         core: Core,
         events: EventFeed,
         invites: KeptInvites,
+        hidden: Iterable[Hidden],
     ) -> None:
         """Put the parts together; `open_node` makes them."""
         self.data = data
@@ -95,6 +98,8 @@ class Node:
         self.network: Network | None = None
         """None before the host listens, and while the node stops."""
         self.invites = Inviting(self, invites)
+        self.notification = Notification(self)
+        self.recruitment = Recruitment(store, lambda: self.world, clock.wall, hidden)
         self._ingest = core.ingest
 
     @property

@@ -101,7 +101,9 @@ async def open_node(
                 core=core,
                 events=core.events,
                 invites=await store.invites(),
+                hidden=await store.hidden(),
             )
+            await node.notification.load()
             core.driver.listeners.append(node.invites.after)
             calm_collector()
             async with (
@@ -115,12 +117,19 @@ async def open_node(
                 node.network = network
                 try:
                     async with _working(
-                        core, network, partial(_keep_time, store, clock), node.invites.run
+                        core,
+                        network,
+                        (Part.CLOCK, partial(_keep_time, store, clock)),
+                        (Part.INVITING, node.invites.run),
+                        (Part.INDEXING, node.recruitment.run),
+                        (Part.NOTICING, node.notification.notice),
+                        (Part.DELIVERING, node.notification.deliver),
                     ):
                         yield node
                 finally:
                     node.stopping = True
                     node.network = None
+                    node.recruitment.close()
 
 
 async def _recent(store: Store) -> list[SaveEvent]:
@@ -195,21 +204,17 @@ async def _talking(
 
 @asynccontextmanager
 async def _working(
-    core: Core,
-    network: Network,
-    keep_time: Callable[[], Awaitable[None]],
-    invite: Callable[[], Awaitable[None]],
+    core: Core, network: Network, *more: tuple[Part, Callable[[], Awaitable[None]]]
 ) -> AsyncIterator[None]:
-    """Run everything that hears: it ends first."""
+    """Run everything that hears, and `more` parts beside the core: it ends first."""
     async with trio.open_nursery() as nursery:
         for part, run in (
             (Part.DRIVER, core.driver.run),
             (Part.TIMERS, core.driver.run_timers),
-            (Part.CLOCK, keep_time),
             (Part.REVEALING, core.revealing.run),
             (Part.RECKONING, core.reckoning.run),
-            (Part.INVITING, invite),
             (Part.PROOFS, core.proofs.run),
+            *more,
             *network.parts(),
         ):
             nursery.start_soon(supervision.run, part, run)

@@ -1,27 +1,36 @@
-"""Reveals the ballots of agents whose keys this instance keeps, by itself.
+"""Reveals ballots, and opens sealed arguments, of agents whose keys this instance keeps, by itself.
 
-A ballot may open only after the certificate of its box is verified here; the core tells when a
-round has come so far. Nothing has to be remembered for it: the sealed ballot lies in the agent's
-own commit record, so after any restart the same look at the open rounds finds what is left to do.
+Either may open only after the certificate that lists it is verified here; the core tells when a
+round has come so far. Nothing has to be remembered for it: what is sealed lies in the agent's own
+record, so after any restart the same look at the open rounds finds what is left to do.
 
-What is heard during a step is only noted. The ballots open one at a time in a part of its own, no
+What is heard during a step is only noted. Things open one at a time in a part of its own, no
 further ahead of the disk than inputs from peers, so a large box holds up nothing else.
 """
 
 from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import trio
 
 from federation.certificates import Phase
 from federation.core import AgentId, FederationError, Millis, RoundId, short
-from federation.protocol import Keyring, World, custody
+from federation.protocol import Keyring, World, authoring, custody
 from federation.protocol import effects as fx
 from federation.protocol.inputs import Arrived
-from federation.records import Kind
+from federation.records import Argue, Kind, Record
 from node.base.errors import NodeError
 from node.keys import Keystore
 from node.runtime.driver import Driver
 from node.telemetry import log
+
+Duty: TypeAlias = tuple[RoundId, AgentId, Phase]
+"""What to open: a ballot in `decide`, an argument in `unseal`."""
+_SEALED_AS: Final = {
+    Phase.DECIDE: (Kind.COMMIT, Kind.REVEAL),
+    Phase.UNSEAL: (Kind.SEAL, Kind.ARGUE),
+}
+"""Per phase in which something opens: the kind that holds it, and the kind that opens it."""
 
 
 class Revealing:
@@ -32,8 +41,8 @@ class Revealing:
         self._driver = driver
         self._keystore = keystore
         self._wall = wall
-        self._due: dict[tuple[RoundId, AgentId], None] = {}
-        self._failed: set[tuple[RoundId, AgentId]] = set()
+        self._due: dict[Duty, None] = {}
+        self._failed: set[Duty] = set()
         self._may_sign = False
         self._filled = trio.Event()
 
@@ -52,7 +61,7 @@ class Revealing:
             self._may_sign = self._is_settled()
             self._note_all()
         for effect in told:
-            if effect.phase is Phase.DECIDE:
+            if effect.phase in _SEALED_AS:
                 self._note(effect.subject)
 
     def _note_all(self) -> None:
@@ -60,27 +69,30 @@ class Revealing:
             self._note(name)
 
     def _note(self, name: RoundId) -> None:
-        """Note every ballot of a round that lies in its box and whose key is kept here.
+        """Note all that is sealed in a round, that is listed and whose key is kept here.
 
-        Not before this instance is settled: it may have forgotten what its agents said last, and a
-        reveal in a place of their chains that is taken would be a fork.
+        Not before this instance is settled: it may have forgotten what its agents said last, and
+        to open something in a place of their chains that is taken would be a fork.
         """
         world = self._driver.world
         one = world.rounds.get(name)
-        if one is None or one.phase is not Phase.DECIDE or not self._is_settled():
+        phase = one.phase if one else None
+        if phase not in _SEALED_AS or not self._is_settled():
             return
+        sealed, opening = _SEALED_AS[phase]
         said = world.log.by_round(name)
-        opened = {record.author for record in said.get(Kind.REVEAL, ())}
-        voters = {record.author for record in said.get(Kind.COMMIT, ())}
-        for agent in sorted(voters - opened):
-            if self._keystore.has(agent) and (name, agent) not in self._failed:
-                self._due[name, agent] = None
+        authors = {record.author for record in said.get(sealed, ())}
+        opened = {record.author for record in said.get(opening, ()) if _opens(record)}
+        for agent in sorted(authors - opened):
+            duty = name, agent, phase
+            if self._keystore.has(agent) and duty not in self._failed:
+                self._due[duty] = None
                 self._filled.set()
 
     # Opening --------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Open what is noted, one ballot at a time, for ever."""
+        """Open what is noted, one at a time, for ever."""
         self._note_all()
         while True:
             while not self._due:
@@ -88,24 +100,28 @@ class Revealing:
                 await self._filled.wait()
             # Others have their turns here too, however much room there is.
             await self._driver.has_room()
-            name, agent = next(iter(self._due))
-            del self._due[name, agent]
-            self._reveal(name, agent)
+            duty = next(iter(self._due))
+            del self._due[duty]
+            self._open(duty)
 
-    def _reveal(self, name: RoundId, agent: AgentId) -> None:
+    def _open(self, duty: Duty) -> None:
         world = self._driver.world
+        name, agent, phase = duty
+        may = authoring.may_unseal if phase is Phase.UNSEAL else custody.may_reveal
         # Much may have happened since it was noted.
-        if not self._is_settled() or custody.may_reveal(world, name, agent) is None:
+        if not self._is_settled() or may(world, name, agent) is None:
             return
+        open_own = authoring.unseal if phase is Phase.UNSEAL else custody.reveal
         try:
             keyring = keyring_of(world, self._keystore, agent)
             if keyring is None:
                 return
-            record = custody.reveal(world, keyring, name, now=self._wall())
+            record = open_own(world, keyring, name, now=self._wall())
         except (FederationError, NodeError) as error:
-            self._failed.add((name, agent))
+            self._failed.add(duty)
+            what = "argument" if phase is Phase.UNSEAL else "ballot"
             log.warning(
-                "ballot.stays_sealed", round=short(name), agent=short(agent), code=error.code
+                f"{what}.stays_sealed", round=short(name), agent=short(agent), code=error.code
             )
             return
         self._driver.take(Arrived(records=(record,), peer=None))
@@ -113,6 +129,11 @@ class Revealing:
     def _is_settled(self) -> bool:
         me = self._driver.world.me
         return me is None or me.settled
+
+
+def _opens(record: Record) -> bool:
+    """Tell an opened seal from arguments of the same round that were never sealed."""
+    return not isinstance(record.body, Argue) or record.body.nonce is not None
 
 
 def keyring_of(world: World, keystore: Keystore, agent: AgentId) -> Keyring | None:

@@ -35,7 +35,10 @@ class Part(StrEnum):
     REVEALING = "revealing"
     RECKONING = "reckoning"
     INVITING = "inviting"
+    INDEXING = "indexing"
     PROOFS = "proofs"
+    NOTICING = "noticing"
+    DELIVERING = "delivering"
 
 
 class Then(StrEnum):
@@ -61,8 +64,14 @@ AFTER_FAILURE: Final[Mapping[Part, Then]] = {
     Part.RECKONING: Then.RESTART,
     # It begins by looking at all whose vouch is not settled.
     Part.INVITING: Then.RESTART,
+    # It goes on where it was.
+    Part.INDEXING: Then.RESTART,
     # The same holds for its proofs; what waits at the door keeps its place.
     Part.PROOFS: Then.RESTART,
+    # It begins behind the last event whose notices are stored.
+    Part.NOTICING: Then.RESTART,
+    # It begins with what waits first for each webhook.
+    Part.DELIVERING: Then.RESTART,
 }
 
 

@@ -5,11 +5,11 @@ and keeps the keys together with the identities that they belong to. `found_solo
 `folkmoot init`: one operator, one instance, some agents.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from federation.charter import Admission, Review, Timing, Trust
+from federation.charter import Admission, Badge, Disputes, Review, Sanctions, Timing, Trust
 from federation.core import IdentityId, ParameterError
 from federation.protocol import FounderSpec, Founding, FoundingSpec, Keys, found
 from federation.records import Role
@@ -36,6 +36,8 @@ class Founder:
     name: str
     operator: int
     instance: int
+    badges: tuple[Badge, ...] = ()
+    """Offices for which it may be drawn, or speak: a realm without any has no arbiter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,8 @@ def found_realm(
     review: Review | None = None,
     trust: Trust | None = None,
     admission: Admission | None = None,
+    disputes: Disputes | None = None,
+    sanctions: Sanctions | None = None,
 ) -> Founded:
     """Found a realm of any number of operators and instances.
 
@@ -107,6 +111,7 @@ def found_realm(
                     keys=keys,
                     operator=founder.operator,
                     instance=founder.instance,
+                    badges=founder.badges,
                 )
                 for founder, keys in zip(founders, founder_keys, strict=True)
             ],
@@ -114,6 +119,8 @@ def found_realm(
             review=review,
             trust=trust,
             admission=admission,
+            disputes=disputes,
+            sanctions=sanctions,
         )
     )
     return Founded(
@@ -137,18 +144,26 @@ def found_solo(
     name: str,
     preset: str,
     agents: Sequence[str],
+    badges: Mapping[str, tuple[Badge, ...]] | None = None,
     entropy: Entropy = random_bytes,
     timing: Timing | None = None,
     review: Review | None = None,
     admission: Admission | None = None,
 ) -> Founded:
-    """Found a realm of one operator with one instance that keeps the keys of all its agents."""
+    """Found a realm of one operator with one instance that keeps the keys of all its agents.
+
+    `badges` are the offices of agents by name; of whom they say nothing, there is none.
+    """
+    held = badges or {}
     return found_realm(
         name=name,
         preset=preset,
         operators=[f"operator of {name}"],
         instances=[(name, 0)],
-        founders=[Founder(name=agent, operator=0, instance=0) for agent in agents],
+        founders=[
+            Founder(name=agent, operator=0, instance=0, badges=held.get(agent, ()))
+            for agent in agents
+        ],
         entropy=entropy,
         timing=timing,
         review=review,

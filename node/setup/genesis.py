@@ -17,9 +17,10 @@ from federation.charter import Charter, Severity, charter_hash, check, realm_of
 from federation.charter.schema import MOST
 from federation.codec import LIMITS, decode, encode
 from federation.core import Digest, FederationError, ParameterError, Realm
+from federation.crypto import Domain, digest
 from federation.protocol import Founding, begin
 from federation.records import Record, parse_record, wire
-from node.base.errors import NodeCode, NodeError
+from node.base.errors import EXPLAINED, NodeCode, NodeError
 
 _FORMAT: Final = 1
 _LARGEST: Final = 4 * 1024 * 1024
@@ -61,8 +62,9 @@ def genesis_bytes(founding: Founding) -> bytes:
 def read_genesis(path: Path) -> GenesisFile:
     """Read and check a genesis file.
 
-    Raises NodeError NOT_INITIALISED if there is none, and GENESIS_DAMAGED with the reason if it
-    is not what a founding wrote.
+    Raises NodeError NOT_INITIALISED if there is none, GENESIS_OTHER_VERSION if it is sound and its
+    charter has other rules than this version knows, and GENESIS_DAMAGED with the reason if it is
+    not what a founding wrote.
     """
     try:
         raw = path.read_bytes()
@@ -86,7 +88,7 @@ def read_genesis(path: Path) -> GenesisFile:
 
 def _checked(raw: bytes) -> GenesisFile:
     file = decode(raw, _File, what="genesis", most=_LARGEST)
-    charter = decode(file.charter, Charter, what="charter", most=LIMITS.blob)
+    charter = _charter_in(file)
     if file.charter_hash != charter_hash(charter):
         raise ParameterError(
             "charter refused",
@@ -103,3 +105,19 @@ def _checked(raw: bytes) -> GenesisFile:
     return GenesisFile(
         realm=realm, charter=charter, charter_hash=file.charter_hash, records=records
     )
+
+
+def _charter_in(file: _File) -> Charter:
+    """Read the charter; one that another version wrote is told apart from a damaged one."""
+    try:
+        return decode(file.charter, Charter, what="charter", most=LIMITS.blob)
+    except FederationError as error:
+        if digest(Domain.CHARTER, file.charter) != file.charter_hash:
+            raise
+        what, fix = EXPLAINED[NodeCode.GENESIS_OTHER_VERSION]
+        raise NodeError(
+            "genesis refused",
+            why=f"{what}: {error.why}",
+            fix=fix,
+            code=NodeCode.GENESIS_OTHER_VERSION,
+        ) from error

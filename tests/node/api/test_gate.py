@@ -114,15 +114,33 @@ def test_a_token_for_one_agent_does_not_act_for_another(
         "vouch": {"weight": 1, "reason": "r"},
         "unvouch": {"reason": "r"},
         "vote": {"choice": "for", "reason": "novel", "basis": "tool"},
+        "dispute": {"ground": "inaccurate"},
+        "report": {"category": "harmful", "note": "n"},
+        "withdraw": {"reason": "r"},
+        "revise": {"title": "t", "topics": ["a"]},
+        "resubmit": {"evidence": ["ab" * 32]},
+        "flag-stale": {"evidence": ["ab" * 32]},
+        "assess": {"credible": True},
+        "rule": {"ruling": "by_sign", "ground": "fair"},
+        "contest": {"ground": "unheard"},
+        "seal": {"stance": "for", "note": "n"},
+        "appeal": {},
     }
     what = route.path.rpartition("/")[2]
-    if what == "invites":
-        # Who invites is named by the address.
-        path, body = route.path.replace("{id}", bert), {}
+    given: dict[str, dict[str, object]] = {
+        "invites": {},
+        "subscribe": {"topics": ["a"]},
+        "ack": {"cursor": 1},
+        "webhooks": {"url": "https://a.example"},
+    }
+    if what in given or what in {"notices", "stream", "dead", "retry", "{webhook}"}:
+        # For whom it is, is named by the address.
+        path, body = route.path.replace("{id}", bert), given.get(what, {})
     else:
         path, body = path_of(route), bodies[what] | {"agent": bert}
     before = town.authored
-    answer = ask(town, "POST", path, token=tokens["alice"], json=body)
+    sent = {"json": body} if route.takes else {}
+    answer = ask(town, route.method, path, token=tokens["alice"], **sent)
 
     assert answer.status_code == 403
     assert bert in str(problem(answer)["why"])

@@ -64,6 +64,7 @@ def test_every_value_of_a_file_is_read(tmp_path: Path) -> None:
         'name = "moot"\nhttp_host = "::1"\nhttp_port = 0\nhttp_names = ["Moot.example"]\n'
         'listen = ["/ip6/::1/tcp/0"]\n'
         f'peers = ["{PEER}"]\npassphrase_file = "secret"\nsync_every_ms = 100\n'
+        'webhook_addresses = ["10.0.0.7", "0:0::1"]\nwebhook_roots = "roots.pem"\n'
     )
 
     assert loaded(tmp_path, text) == Settings(
@@ -75,6 +76,8 @@ def test_every_value_of_a_file_is_read(tmp_path: Path) -> None:
         peers=(PEER,),
         passphrase_file=tmp_path / "secret",
         sync_every_ms=100,
+        webhook_addresses=("10.0.0.7", "::1"),
+        webhook_roots=tmp_path / "roots.pem",
     )
 
 

@@ -4,7 +4,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from federation.charter import PRESETS, Charter, check, worst_case_time
+from federation.charter import (
+    MATTERS,
+    PRESETS,
+    Charter,
+    check,
+    worst_case_of,
+    worst_case_time,
+)
 from federation.codec import encode
 from node.cli.charter_cmd import imagined
 from tests.node.cli.session import run
@@ -31,7 +38,7 @@ def test_a_preset_is_checked_with_imagined_founders(
     assert told["worst_case_ms"] == {
         "low": worst_case_time(charter, "low").total,
         "high": worst_case_time(charter, "high").total,
-    }
+    } | {matter: worst_case_of(charter, matter).total for matter in MATTERS}
     assert told["warnings"] == sum(one["severity"] == "warning" for one in told["findings"])
 
 
@@ -65,13 +72,16 @@ def test_a_charter_that_cannot_work_leaves_code_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = imagined("solo", operators=1, founders=5)
-    review = msgspec.structs.replace(good.review, k=2, q_min=3)
+    review = msgspec.structs.replace(good.review, k=4, q_min=5)
+    good = msgspec.structs.replace(
+        good, disputes=msgspec.structs.replace(good.disputes, q_dispute=4)
+    )
     session = run(
         f"charter check {written(tmp_path, msgspec.structs.replace(good, review=review))}", capsys
     )
 
     assert session.code == 1
-    assert "error    review.q_min is 3, above review.k, which is 2 [ORDER]" in session.people
+    assert "error    review.q_min is 5, above review.k, which is 4 [ORDER]" in session.people
     assert session.people.endswith("Do not adopt it.\n")
 
 
@@ -106,7 +116,6 @@ def test_a_file_that_is_not_there_is_named(
         ("charter check --preset nothing", "no preset 'nothing'"),
         ("charter check --preset solo --founders 0", "'0'"),
         ("charter check --preset solo --operators 51", "'51'"),
-        ("charter show", "--preset"),
         ("charter show --preset nothing", "no preset 'nothing'"),
     ],
 )

@@ -67,6 +67,18 @@ def test_the_data_says_all_that_was_made(capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
+def test_founders_may_hold_offices(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "init --data moot --agents ada,bell,curie --arbiters ada,bell --moderators bell"
+    assert run(line, capsys).code == 0
+    founders = read_genesis(DataDir(Path("moot")).genesis).charter.genesis.founders
+
+    assert sorted(founder.badges for founder in founders) == [
+        (),
+        ("arbiter",),
+        ("arbiter", "moderator"),
+    ]
+
+
 def test_the_directory_may_come_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +176,8 @@ def test_a_missing_passphrase_file_leaves_nothing(
         ("--listen 127.0.0.1:4420", "not an address"),
         ("--passphrase-file a --passphrase-fd 3", "not allowed with"),
         ("--passphrase secret", "--passphrase"),
+        ("--arbiters ada,nobody", "'nobody' is to be arbiter"),
+        ("--agents bell --moderators ada", "'ada' is to be moderator"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_explained_and_leaves_nothing(

@@ -78,8 +78,8 @@ def test_help_fits_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     [
         example
         for one in COMMANDS
-        if one.words[0] in {"charter", "version"}
         for example in one.examples
+        if one.words[0] == "version" or (one.words[0] == "charter" and "--preset" in example)
     ],
 )
 def test_every_example_runs(example: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from federation.artifacts import Action
 from federation.certificates import Phase
 from federation.charter import preset
 from node.base.errors import NodeCode, RequestError
@@ -133,13 +134,16 @@ def test_a_round_that_nobody_could_review_ends_with_its_opening() -> None:
     assert events[-1].cut == 1
 
 
-def test_a_story_without_its_round_in_memory_is_short() -> None:
+def test_a_story_without_its_round_in_memory_still_tells_how_the_artifact_moved() -> None:
     town = Town.of(1, 1)
     record = town.propose(0)
     name = town.open_round(record)
     del town.world().rounds[name]
+    proposed, *moved = history(town.world(), record.id).events
 
-    assert [one.event for one in history(town.world(), record.id).events] == [Event.PROPOSED]
+    assert proposed.event is Event.PROPOSED
+    assert {one.event for one in moved} == {Event.MOVED}
+    assert [one.moves[0].action for one in moved] == [Action.BEGIN_REVIEW, Action.TIMEOUT]
 
 
 def test_what_is_no_proposal_has_no_story() -> None:

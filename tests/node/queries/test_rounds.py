@@ -161,7 +161,7 @@ def test_open_rounds_come_in_pages_whose_cursors_outlive_their_rounds() -> None:
     assert whole.next is None
     assert realm.overview(world, town.now, most=1).open == whole.rounds[:1]
     assert realm.overview(world, town.now, most=1).rounds == 4
-    town.until(lambda _: rounds.is_settled(world, world.rounds[name]))
+    town.until(lambda _: rounds.is_settled(world.rounds[name]))
     rest = rounds.open_rounds(world, town.now, after=name, most=200)
     assert first.id.hex() not in {one.artifact for one in rest.rounds}
 

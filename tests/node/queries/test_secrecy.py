@@ -21,6 +21,7 @@ from federation.crypto import Ballot, Basis, Choice, Reason, plain_hash
 from federation.protocol import World, custody
 from node.queries import agents, artifacts, history, names, operators, realm, rounds, why
 from node.queries.admissions import admissions
+from node.queries.debate import debate
 from tests.federation.protocol.town import Town
 
 HEX = re.compile(r"[0-9a-f]{12,}|bafkrei[a-z2-7]+")
@@ -75,6 +76,7 @@ def answers(world: World, now: int) -> Iterator[object]:
     for name in world.rounds:
         yield rounds.one(world, name, now)
         yield why.why(world, name, now)
+        yield debate(world, name, digest=12)
     for agent in world.state.agents:
         yield agents.one(world, agent)
         yield rounds.to_review(world, agent, now)

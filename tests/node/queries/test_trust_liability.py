@@ -6,13 +6,16 @@ import pytest
 from msgspec.structs import replace as changed
 
 from federation.core import AgentId
+from federation.protocol import discipline
+from federation.sanctions import RuleId
 from federation.trust import Evidence, EvidenceKind
 from node.queries import agents, trust
 from node.queries.trust import TrustPage
-from node.queries.trust_liability import MOST_ANSWERS, answers_of
+from node.queries.trust_liability import MOST_ANSWERS, answers_of, found_bad_by
 from node.queries.trust_terms import decimal
 from node.queries.trust_why import reasons
 from tests.federation.protocol.acts import next_cut, next_tick
+from tests.federation.protocol.docket import Docket
 from tests.federation.protocol.town import Town
 from tests.federation.protocol.vouching import unvouch, vouch
 from tests.node.queries.scenes import plain
@@ -144,3 +147,16 @@ def liable(name: AgentId, number: int) -> Evidence:
         negative=100,
         practice=False,
     )
+
+
+def test_a_ban_is_answered_for_under_the_name_of_the_agent() -> None:
+    docket = Docket()
+    docket.state.graph.vouch(docket.name(2), docket.name(1), 9)
+    discipline.abuse(docket.state, docket.name(1), RuleId.ABUSE, b"\x07" * 32)
+    docket.tick()
+    (row,) = docket.state.ledger.rows(docket.name(2))
+    (answer,) = answers_of(docket.world, docket.name(2), {(docket.name(2), docket.name(1))})
+
+    assert row.cause != docket.name(1)
+    assert found_bad_by(docket.state, row.cause) == docket.name(1)
+    assert (answer.agent.id, answer.vouched) == (docket.name(1).hex(), True)

@@ -13,7 +13,7 @@ from node.queries.verdicts import explain, spell, verdict_of
 from tests.federation.protocol.town import Town
 from tests.node.queries.scenes import plain, voted
 
-REVIEW = preset("test").review
+CHARTER = preset("test")
 
 
 def decided(**fields: object) -> Decided:
@@ -44,11 +44,11 @@ def decided(**fields: object) -> Decided:
     ],
 )
 def test_every_rule_has_its_sentence(by: DecidedBy, decision: Decision, word: str) -> None:
-    assert word in explain(decided(by=by, decision=decision), REVIEW)
+    assert word in explain(decided(by=by, decision=decision), CHARTER)
 
 
 def test_every_narrow_reason_is_shown_with_a_sentence() -> None:
-    shown = verdict_of(decided(narrow=tuple(Narrow)), REVIEW)
+    shown = verdict_of(decided(narrow=tuple(Narrow)), CHARTER)
 
     assert [one.reason for one in shown.narrow] == list(Narrow)
     assert all(one.why.endswith(".") and "{" not in one.why for one in shown.narrow)
@@ -56,8 +56,8 @@ def test_every_narrow_reason_is_shown_with_a_sentence() -> None:
 
 
 def test_without_a_counted_ballot_there_is_no_tally_to_show() -> None:
-    assert verdict_of(decided(denominator=0, v_ppm=0), REVIEW).v is None
-    assert verdict_of(decided(), REVIEW).v == 450_000
+    assert verdict_of(decided(denominator=0, v_ppm=0), CHARTER).v is None
+    assert verdict_of(decided(), CHARTER).v == 450_000
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_small_community_is_told_what_its_verdict_lacks() -> None:
     world = town.world()
     verdict = world.rounds[name].verdict
     assert verdict is not None
-    shown = plain(verdict_of(verdict, world.charter.review))
+    shown = plain(verdict_of(verdict, world.charter))
 
     assert isinstance(shown, dict)
     assert [one["reason"] for one in shown["narrow"]] == [

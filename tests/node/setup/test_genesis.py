@@ -5,6 +5,7 @@ import pytest
 
 from federation.charter import charter_hash
 from federation.codec import decode_plain, encode
+from federation.crypto import Domain, digest
 from federation.records import wire
 from node.base.errors import NodeCode, NodeError
 from node.setup import found_solo, genesis_bytes, read_genesis
@@ -84,6 +85,34 @@ def test_a_charter_that_cannot_work_is_refused(tmp_path: Path) -> None:
     raw = encode([1, charter_hash(charter), encode(charter), parts(one)[3]])
 
     assert "review.q_min is 3" in read(tmp_path, raw).why
+
+
+def charter_without_a_field(one: Founded) -> bytes:
+    """Spell a charter as a version would that does not know one of its rules yet."""
+    plain = decode_plain(encode(one.founding.charter), what="charter", most=10_000_000)
+    assert isinstance(plain, dict)
+    quotas = plain["quotas"]
+    assert isinstance(quotas, dict)
+    return encode(plain | {"quotas": {k: v for k, v in quotas.items() if k != "reports_epoch"}})
+
+
+def test_a_sound_charter_of_another_version_is_told_apart_from_a_damaged_one(
+    tmp_path: Path,
+) -> None:
+    one = founded()
+    other = charter_without_a_field(one)
+    file = tmp_path / "genesis.msgpack"
+    file.write_bytes(encode([1, digest(Domain.CHARTER, other), other, parts(one)[3]]))
+
+    with pytest.raises(NodeError) as caught:
+        read_genesis(file)
+
+    assert caught.value.code is NodeCode.GENESIS_OTHER_VERSION
+    assert "another version" in caught.value.why
+    assert "reports_epoch" in caught.value.why
+    assert "backup" not in caught.value.fix, "no backup of it can be read either"
+    damaged = encode([1, charter_hash(one.founding.charter), other, parts(one)[3]])
+    assert "reports_epoch" in read(tmp_path, damaged).why
 
 
 def test_a_file_that_is_not_there_is_no_instance(tmp_path: Path) -> None:
