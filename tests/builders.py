@@ -11,7 +11,6 @@ Bodies with prose come as (body, text), ready for `say(*…)`.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -38,29 +37,20 @@ from federation.crypto import (
     Signer,
     commitment,
     digest,
-    plain_hash,
     public_key,
-    sign,
 )
 from federation.records import (
     AgentAdmit,
-    AgentDeclare,
-    AgentSubscribe,
-    AgentUnvouch,
-    AgentVouch,
     Argue,
     ArtifactText,
     Body,
-    CertificateFinal,
     Claim,
     Commit,
     Contest,
     Custody,
     Delegate,
     Incept,
-    Kind,
     Level,
-    LogFault,
     LogFork,
     Note,
     ObjectTo,
@@ -73,15 +63,11 @@ from federation.records import (
     Role,
     Rotate,
     RotateBy,
-    Seal,
-    SignedMessage,
     SignedStatement,
     Stance,
-    TrustHead,
     bind_text,
     sign_record,
     text_id,
-    trust_head_root,
 )
 
 
@@ -412,76 +398,5 @@ def log_fork(a: Record, b: Record) -> LogFork:
     return LogFork(author=a.author, a=signed_statement(a), b=signed_statement(b))
 
 
-def smallest(kind: Kind) -> tuple[Body, bytes | None]:
-    """Give the smallest valid body of a kind with its text; ids in it point at nothing."""
-    return _SMALLEST[kind]()
-
-
 def _bound(note: str) -> tuple[bytes | None, Digest | None, int]:
     return bind_text(Note(note=note), SALT) if note else (None, None, 0)
-
-
-def _incept() -> tuple[Body, None]:
-    body = person(Role.AGENT).inception.body
-    assert body is not None
-    return body, None
-
-
-def _rotate() -> tuple[Body, None]:
-    body = Chain(person(Role.AGENT)).rotate().body
-    assert body is not None
-    return body, None
-
-
-def _log_fork() -> tuple[Body, None]:
-    one = Chain(person(Role.AGENT))
-    two = one.fork()
-    return log_fork(one.revoke(reason="a"), two.revoke(reason="b")), None
-
-
-def _log_fault() -> tuple[Body, None]:
-    seed = named("voice")
-    a, b = (SignedMessage(message, sign(seed, message)) for message in (b"a", b"b"))
-    return LogFault(a=a, b=b), None
-
-
-def _certificate() -> tuple[Body, None]:
-    seal_ = Seal(named("voice"), 1, sign(named("voice"), plain_hash(b"value")))
-    return CertificateFinal(slot=b"slot", value=b"value", fence=0, seals=(seal_,)), None
-
-
-_VOTER: Final = person(Role.AGENT)
-_ROUND: Final = named("round")
-_SMALLEST: Final[Mapping[Kind, Callable[[], tuple[Body, bytes | None]]]] = {
-    Kind.INCEPT: _incept,
-    Kind.ROTATE: _rotate,
-    Kind.REVOKE: lambda: (Revoke(by=RevokeBy.CURRENT, reason=""), None),
-    Kind.DELEGATE: lambda: (Delegate(agent=named("agent"), scope=()), None),
-    Kind.OPERATOR_ADMIT: lambda: (OperatorAdmit(operator=named("operator")), None),
-    Kind.AGENT_ADMIT: lambda: (
-        AgentAdmit(
-            agent=named("agent"),
-            operator=named("operator"),
-            delegate=named("delegate"),
-            custody=Custody.SELF,
-        ),
-        None,
-    ),
-    Kind.AGENT_DECLARE: lambda: (AgentDeclare(family="f", provider="p", model="m"), None),
-    Kind.AGENT_SUBSCRIBE: lambda: (AgentSubscribe(topics=(), keywords=(), on=True), None),
-    Kind.AGENT_VOUCH: lambda: (AgentVouch(agent=named("agent"), weight=1, reason=""), None),
-    Kind.AGENT_UNVOUCH: lambda: (AgentUnvouch(agent=named("agent"), reason=""), None),
-    Kind.PROPOSE: propose,
-    Kind.OBJECT: lambda: object_to(_ROUND),
-    Kind.ARGUE: lambda: argue(_ROUND),
-    Kind.COMMIT: lambda: (commit(Chain(_VOTER), _ROUND), None),
-    Kind.REVEAL: lambda: (reveal(Chain(_VOTER), _ROUND), None),
-    Kind.CONTEST: lambda: contest(_ROUND),
-    Kind.CERTIFICATE: _certificate,
-    Kind.TRUST_HEAD: lambda: (
-        TrustHead(cut=0, root=trust_head_root(()), top=(), digest=named("world")),
-        None,
-    ),
-    Kind.LOG_FORK: _log_fork,
-    Kind.LOG_FAULT: _log_fault,
-}

@@ -8,19 +8,18 @@
 """
 
 import struct
-import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from federation.codec import as_set
 from federation.core import NOBODY
 from federation.crypto import SEALED_BYTES, Ballot, Basis, Choice, KeySigner, Reason
 from federation.records import (
     HEAD_ROWS,
+    KINDS,
     AgentAdmit,
     AgentDeclare,
     AgentSubscribe,
@@ -30,7 +29,6 @@ from federation.records import (
     ArtifactText,
     Body,
     CertificateFinal,
-    Claim,
     Commit,
     Contest,
     Custody,
@@ -63,65 +61,50 @@ from federation.records import (
     trust_head_root,
 )
 from federation.records.statement import INTEGER_LIMIT
+from tests import curation_strategies
 from tests.builders import REALM, named
-
-Item = TypeVar("Item", bytes, str)
-
-
-def binaries(size: int) -> SearchStrategy[bytes]:
-    return st.binary(min_size=size, max_size=size)
-
-
-def texts(most: int, *, least: int = 0) -> SearchStrategy[str]:
-    """Text in NFC without NUL, of `least` to `most` code points."""
-    alphabet = st.characters(
-        codec="utf-8", exclude_characters="\0", exclude_categories=["Cs", "Cn"]
-    )
-    return (
-        st.text(alphabet, min_size=least, max_size=min(most, 40))
-        .map(lambda text: unicodedata.normalize("NFC", text))
-        .filter(lambda text: least <= len(text) <= most)
-    )
-
-
-def several(
-    each: SearchStrategy[object], most: int, *, least: int = 0
-) -> SearchStrategy[tuple[object, ...]]:
-    """Tuples of a few; the longest allowed stand beside the short ones."""
-    few = st.lists(each, min_size=least, max_size=min(most, 3))
-    return (few | st.lists(each, min_size=most, max_size=most)).map(tuple)
-
-
-def sets(
-    each: SearchStrategy[Item], most: int, *, least: int = 0
-) -> SearchStrategy[tuple[Item, ...]]:
-    """Ascending tuples without doubles; the longest allowed stand beside the short ones."""
-    few = st.lists(each, min_size=least, max_size=min(most, 3))
-    return (few | st.lists(each, min_size=most, max_size=most, unique=True)).map(as_set)
-
-
-digests: Final = binaries(32)
-signatures: Final = binaries(64)
-counts: Final = st.integers(0, INTEGER_LIMIT) | st.integers(0, 300)
-names: Final = texts(128, least=1)
-words: Final = texts(500)
-proofs: Final = st.none() | st.binary(max_size=40)
-_label: Final = st.from_regex(r"\A[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
-domains: Final = st.builds(
-    lambda labels, last: ".".join([*labels, last])[-253:].lstrip("-."),
-    st.lists(_label, min_size=1, max_size=5),
-    st.from_regex(r"\A[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?\Z"),
+from tests.field_strategies import (
+    REVIEW,
+    binaries,
+    claims,
+    counts,
+    digests,
+    domains,
+    evidence,
+    kind_names,
+    languages,
+    lengths,
+    months,
+    names,
+    noted,
+    proofs,
+    sets,
+    several,
+    signatures,
+    tags,
+    texts,
+    topics,
+    vouch_weights,
+    words,
 )
-tags: Final = st.from_regex(r"\A[a-z][a-z0-9_]{0,39}\Z")
-kind_names: Final = st.sampled_from([kind.value for kind in Kind]) | st.from_regex(
-    r"\A[a-z]{1,20}\.[a-z_]{1,20}\Z"
-)
-topics: Final = st.from_regex(r"\A[a-z0-9_-]{1,40}(/[a-z0-9_-]{1,40}){0,5}\Z")
-months: Final = st.from_regex(r"\A[0-9]{4}-[0-9]{2}\Z")
-languages: Final = st.from_regex(r"\A[a-z]{2,3}(-[a-z0-9]{2,8})?\Z")
-evidence: Final = sets(digests, 16)
-lengths: Final = st.integers(1, 16 * 1024)
-vouch_weights: Final = st.integers(1, 255)
+
+__all__ = [
+    "BODIES",
+    "artifact_texts",
+    "ballots",
+    "binaries",
+    "bodies",
+    "damaged",
+    "digests",
+    "notes",
+    "plain_values",
+    "records",
+    "sets",
+    "spellings",
+    "statements",
+    "texts",
+    "trust_heads",
+]
 
 ballots: Final = st.builds(
     Ballot,
@@ -145,21 +128,6 @@ _SIGNED_STATEMENT: Final = st.builds(
     SignedStatement, st.binary(max_size=200), signatures, st.none() | digests
 )
 _SIGNED_MESSAGE: Final = st.builds(SignedMessage, st.binary(max_size=200), signatures)
-_CLAIMS: Final = several(st.none() | digests, 16).map(
-    lambda checks: tuple(Claim(n, check) for n, check in enumerate(checks, start=1))  # type: ignore[arg-type]
-)
-_REVIEW: Final = {"round": digests, "after": digests}
-_TEXT: Final = st.just((None, 0)) | st.tuples(digests, lengths)
-
-
-def _noted(kind: type[Body], **fields: SearchStrategy[object]) -> SearchStrategy[Body]:
-    """Build bodies of a kind that may name a text: hash and length come together."""
-    return st.builds(
-        lambda text, **rest: kind(text_hash=text[0], text_len=text[1], **rest),
-        text=_TEXT,
-        **_REVIEW,
-        **fields,
-    )
 
 
 @st.composite
@@ -225,7 +193,7 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     Kind.PROPOSE: st.builds(
         Propose,
         topics=sets(topics, 4, least=1),
-        claims=_CLAIMS,
+        claims=claims,
         cites=sets(digests, 64),
         sources=sets(digests, 16),
         text_hash=digests,
@@ -233,18 +201,20 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
         text_id=digests,
         lang=languages,
     ),
-    Kind.OBJECT: _noted(ObjectTo, reason=st.sampled_from(Reason)),
-    Kind.ARGUE: _noted(
+    Kind.OBJECT: noted(ObjectTo, **REVIEW, reason=st.sampled_from(Reason)),
+    Kind.ARGUE: noted(
         Argue,
+        **REVIEW,
         stance=st.sampled_from(Stance),
         level=st.sampled_from(Level),
         claim=st.none() | st.integers(1, 16),
         evidence=evidence,
         replies_to=st.none() | digests,
+        nonce=st.none() | digests,
     ),
-    Kind.COMMIT: st.builds(Commit, **_REVIEW, commitment=digests, sealed=binaries(SEALED_BYTES)),
-    Kind.REVEAL: st.builds(Reveal, **_REVIEW, ballot=ballots, nonce=digests),
-    Kind.CONTEST: _noted(Contest, ground=tags),
+    Kind.COMMIT: st.builds(Commit, **REVIEW, commitment=digests, sealed=binaries(SEALED_BYTES)),
+    Kind.REVEAL: st.builds(Reveal, **REVIEW, ballot=ballots, nonce=digests),
+    Kind.CONTEST: noted(Contest, **REVIEW, ground=tags),
     Kind.CERTIFICATE: st.builds(
         CertificateFinal,
         slot=st.binary(max_size=128),
@@ -255,6 +225,7 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     Kind.TRUST_HEAD: trust_heads(),
     Kind.LOG_FORK: st.builds(LogFork, author=digests, a=_SIGNED_STATEMENT, b=_SIGNED_STATEMENT),
     Kind.LOG_FAULT: st.builds(LogFault, a=_SIGNED_MESSAGE, b=_SIGNED_MESSAGE),
+    **curation_strategies.BODIES,
 }
 
 bodies: Final = st.sampled_from(list(Kind)).flatmap(lambda kind: BODIES[kind])
@@ -279,9 +250,12 @@ def records(draw: st.DrawFn, kinds: Sequence[Kind] = tuple(Kind)) -> Record:
     kind = draw(st.sampled_from(kinds))
     body = draw(BODIES[kind])
     text: bytes | None = None
-    if kind is Kind.PROPOSE or getattr(body, "text_hash", None) is not None:
-        content = draw(artifact_texts) if kind is Kind.PROPOSE else draw(notes)
-        text, text_hash, text_len = bind_text(content, draw(binaries(16)))
+    if getattr(body, "text_hash", None) is not None:
+        salt = draw(binaries(16))
+        if KINDS[kind].text is ArtifactText:
+            text, text_hash, text_len = bind_text(draw(artifact_texts), salt)
+        else:
+            text, text_hash, text_len = bind_text(draw(notes), salt)
         body = msgspec.structs.replace(body, text_hash=text_hash, text_len=text_len)
     first = kind is Kind.INCEPT
     return sign_record(

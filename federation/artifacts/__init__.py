@@ -16,7 +16,13 @@
 """
 
 from federation.artifacts.artifact import Artifact, Flag, State
-from federation.artifacts.dispute_guards import may_dispute, may_keep, may_report, may_retract
+from federation.artifacts.dispute_guards import (
+    REPORT_PAUSE,
+    may_dispute,
+    may_keep,
+    may_report,
+    may_retract,
+)
 from federation.artifacts.facts import (
     Credible,
     Decreed,
@@ -42,7 +48,9 @@ from federation.artifacts.notes import (
     in_round,
     lapsed,
     merge_voters,
+    report_over,
     show,
+    withhold,
 )
 from federation.artifacts.personal import held_against
 from federation.artifacts.return_guards import (
@@ -56,6 +64,7 @@ from federation.artifacts.transitions import TRANSITIONS, Action, Row, diagram
 from federation.artifacts.verdicts import DecidedBy, Narrow, OpenedBallot, RoundKind, Verdict
 
 __all__ = [
+    "REPORT_PAUSE",
     "TRANSITIONS",
     "Action",
     "Artifact",
@@ -101,7 +110,9 @@ __all__ = [
     "may_supersede",
     "may_take_back",
     "merge_voters",
+    "report_over",
     "review_reasons",
     "show",
     "watches",
+    "withhold",
 ]

@@ -38,6 +38,8 @@ class Flag(StrEnum):
     """A forensic or dissent finding asks for a vote."""
     HIDDEN = "hidden"
     """Absent from reads, search and export; still in the log."""
+    WITHHELD = "withheld"
+    """The operators have hidden it by hand: no panel shows it again, only they do."""
     FROZEN = "frozen"
     """No action until a ruling."""
     SUPPORT_LOST = "support_lost"
@@ -101,3 +103,5 @@ class Artifact:
     """Who has opened a ballot on it, ascending: they sit on no fresh panel."""
     reports: int = 0
     """Report rounds that are open."""
+    reported_at: int | None = None
+    """Tick at which the newest assessment of a report was over: for a while there is no other."""

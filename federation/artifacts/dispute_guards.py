@@ -23,6 +23,12 @@ from federation.artifacts.verdicts import DecidedBy, RoundKind
 from federation.core import Code
 from federation.trust import TRUSTED
 
+REPORT_PAUSE: Final = 2
+"""Ticks after an assessment before the next report: at least one whole epoch (Folkmoot).
+
+While a report is assessed there is no dispute. Without a pause one report after the other, which
+costs nothing where no moderator looks, would keep every dispute away.
+"""
 _DISPUTED: Final[frozenset[RoundKind]] = frozenset({"dispute", "report"})
 _ENDED: Final = JUDGED | frozenset({DecidedBy.TIMEOUT})
 
@@ -80,6 +86,12 @@ def may_report(artifact: Artifact | None, facts: Report) -> Refusal | None:
             Code.GUARD_FAILED,
             "it is hidden already",
             "argue in the round that decides about it",
+        )
+    if artifact.reported_at is not None and facts.tick < artifact.reported_at + REPORT_PAUSE:
+        return Refusal(
+            Code.COOLDOWN,
+            "another report about it has just been assessed, or nobody looked at it in time",
+            f"wait until tick {artifact.reported_at + REPORT_PAUSE}, or dispute it now",
         )
     return None
 

@@ -141,6 +141,8 @@ class Report:
     used: int
     """Reports of the reporter that counted in this epoch."""
     quota: int
+    tick: int
+    """Tick of the world that judges it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

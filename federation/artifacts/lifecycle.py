@@ -30,7 +30,7 @@ _Item = TypeVar("_Item", bytes, str)
 
 _ANSWERED = frozenset({Flag.HIDDEN, Flag.FROZEN, Flag.REREVIEW, Flag.SUPPORT_LOST})
 """What a judgement that it stands has answered."""
-_OF_THE_TEXT = frozenset({Flag.NEAR_DUPLICATE, Flag.FORENSIC, Flag.HIDDEN})
+_OF_THE_TEXT = frozenset({Flag.NEAR_DUPLICATE, Flag.FORENSIC, Flag.HIDDEN, Flag.WITHHELD})
 """What stays known when it comes back: it sends a resubmission to a vote, and only that vote lifts it."""
 
 
@@ -156,9 +156,14 @@ def _decided(artifact: Artifact, row: Row, verdict: Verdict, tick: int) -> Artif
             noted,
             state=row.to,
             accepted=(*artifact.accepted, verdict),
-            flags=noted.flags - _ANSWERED,
+            flags=noted.flags - _ANSWERED | _kept_back(noted),
         )
     return _retracted(noted, row, tick)
+
+
+def _kept_back(artifact: Artifact) -> frozenset[Flag]:
+    """Give what stays up because the operators have hidden it by hand."""
+    return frozenset({Flag.HIDDEN}) if Flag.WITHHELD in artifact.flags else frozenset()
 
 
 def _retracted(artifact: Artifact, row: Row, tick: int) -> Artifact:

@@ -27,9 +27,17 @@ def hide(artifact: Artifact) -> Artifact:
     return flagged(artifact, Flag.HIDDEN)
 
 
+def withhold(artifact: Artifact) -> Artifact:
+    """Hide it until the operators show it again.
+
+    Of what nobody can read a dispute comes to nothing, and must not bring it back.
+    """
+    return flagged(hide(artifact), Flag.WITHHELD)
+
+
 def show(artifact: Artifact) -> Artifact:
     """Let it be hidden no more."""
-    return flagged(artifact, Flag.HIDDEN, on=False)
+    return flagged(flagged(artifact, Flag.HIDDEN, on=False), Flag.WITHHELD, on=False)
 
 
 def freeze(artifact: Artifact) -> Artifact:
@@ -40,6 +48,11 @@ def freeze(artifact: Artifact) -> Artifact:
 def flag_stale(artifact: Artifact, tick: int) -> Artifact:
     """Note at `tick` that somebody has shown that it may be out of date."""
     return replace(flagged(artifact, Flag.STALE), stale_at=tick)
+
+
+def report_over(artifact: Artifact, tick: int) -> Artifact:
+    """Note at `tick` that a report has been looked at, or that nobody did: disputes may come."""
+    return replace(artifact, reports=artifact.reports - 1, reported_at=tick)
 
 
 def lapsed(artifact: Artifact, tick: int, window: int) -> Artifact:

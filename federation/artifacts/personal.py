@@ -31,7 +31,7 @@ _WORDS: Final[Mapping[Code, tuple[str, str]]] = {
         "the agent is suspended by its sanctions",
         "wait until the suspension ends, or appeal it",
     ),
-    Code.BANNED: (
+    Code.AGENT_BANNED: (
         "the agent is banned",
         "appeal the sanction if it is wrong",
     ),

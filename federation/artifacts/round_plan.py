@@ -185,10 +185,11 @@ def _contest(kind: Kind) -> Iterator[Move]:
 
 
 def _nobody_rules(at: Place, kind: Kind) -> Iterator[Move]:
-    """Without an arbiter the sign decides a review, and the operators a dispute."""
+    """Without an arbiter a clear vote stands, else the sign decides a review; operators a dispute."""
     if kind == "review":
         for says in _SAYS:
             yield _end(at, kind, says, DecidedBy.SIGN)
+            yield _end(at, kind, says, DecidedBy.VOTE, needs=_PENDING[says])
     else:
         yield Move(at=at, to=Phase.ADMIN, kind=kind, note="no arbiter")
 
@@ -226,6 +227,9 @@ def _arbitration(kind: Kind) -> Iterator[Move]:
 def _operators(kind: Kind) -> Iterator[Move]:
     for says in _SAYS:
         yield _end(Phase.ADMIN, kind, says, DecidedBy.ADMIN, early=True)
+        # Operators who say nothing let stand what a panel or an arbiter has judged.
+        for judged in (DecidedBy.VOTE, DecidedBy.ARBITER):
+            yield _end(Phase.ADMIN, kind, says, judged, needs=_PENDING[says])
     lost: tuple[Says, ...] = ("reject",) if kind == "review" else _SAYS
     for says in lost:
         yield _end(Phase.ADMIN, kind, says, DecidedBy.TIMEOUT)

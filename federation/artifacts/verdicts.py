@@ -22,7 +22,7 @@ class DecidedBy(StrEnum):
     VOTE = "vote"
     """A quorum passed one of the thresholds."""
     SIGN = "sign"
-    """Too close, or contested, with nobody to arbitrate: the sign of the tally, a tie rejects."""
+    """Too close, with nobody to arbitrate: the sign of the tally, a tie rejects."""
     FAST_TRACK = "fast_track"
     """Nobody objected while the window was open."""
     SHORTFALL = "shortfall"

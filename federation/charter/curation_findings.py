@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, get_args
 
-from federation.charter.duration import boxed_within, operators, spell
+from federation.charter.duration import operators, spell
 from federation.charter.findings import Finding, FindingCode, info, warning
 from federation.charter.membership import quorum_of
 from federation.charter.schema import Charter, Founder
@@ -155,16 +155,6 @@ def _windows(charter: Charter) -> Iterator[Finding]:
             "voted on all the same",
             why="who watches the topic can say what the vote should look at (§3.2.1)",
             fix="nothing; 0 begins the review at once",
-        )
-    ruled = boxed_within(charter) + review.reveal + review.contest + review.rule
-    if review.rule and ruled > review.deadline:
-        yield warning(
-            FindingCode.RULED_LATE,
-            f"arbiters may rule as late as {spell(ruled)} after a round began, and rounds are late "
-            f"after {spell(review.deadline)}",
-            why="a ruling that is certified late is void, and the round goes on as if no arbiter "
-            "had been found",
-            fix="raise review.deadline or shorten the phases before",
         )
 
 

@@ -69,14 +69,13 @@ def _order(charter: Charter) -> Iterator[Finding]:
         ("review.commit_min", review.commit_min, "review.commit", review.commit),
         # What a few have accepted fewer, or by less, must not take back.
         ("review.q_min", review.q_min, "disputes.q_dispute", disputes.q_dispute),
+        ("disputes.q_dispute", disputes.q_dispute, "review.list_most", review.list_most),
         (
             "review.tau_accept",
             review.tau_accept,
             "disputes.tau_retract",
             disputes.tau_retract,
         ),
-        # Else the box of a dispute may shut before its quorum is in.
-        ("disputes.q_dispute", disputes.q_dispute, "review.k", review.k),
         ("review.r_min", review.r_min, "disputes.r_dispute", disputes.r_dispute),
         ("sanctions.warning", sanctions.warning, "sanctions.limit", sanctions.limit),
         ("sanctions.limit", sanctions.limit, "sanctions.probation", sanctions.probation),

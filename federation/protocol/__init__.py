@@ -19,6 +19,10 @@
 `joining`       what joining costs in an epoch, and who has admitted how many
 `vetting`       one pass over the admissions of a cut
 `admittance`    what is told of an admission before a cut decides
+`filing`        what agents file about artifacts: its facts, and why it does not count
+`openings`      rounds that a cut opens: asked for, and by the rules
+`consequences`  what follows from an ended round, a decree, a ban
+`story`         the rows of the lifecycle's table that each artifact has taken
 `judgements`    approvals that stand and vouches: the edges of trust
 `acts`          acts of the operators together: charters so far, and decisions by hand
 `operating`     signed at the door for an operator: acts, words for acts, health of agents

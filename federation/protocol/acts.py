@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias, assert_never
 import msgspec
 from msgspec import Meta
 
+from federation.artifacts import State as ArtifactState
 from federation.charter import (
     Charter,
     amended,
@@ -349,7 +350,12 @@ def _subject_refusal(state: "State", body: AdminReview) -> Code | None:
         return None if found is not None else Code.UNKNOWN_SANCTION
     if body.decision not in OnArtifact:
         return Code.GUARD_FAILED
-    return None if subject in state.artifacts else Code.UNKNOWN_ARTIFACT
+    artifact = state.artifacts.get(subject)
+    if artifact is None:
+        return Code.UNKNOWN_ARTIFACT
+    # Whether it still stands once there is a quorum its cut finds out.
+    falls = body.decision is Decree.RETRACT
+    return Code.GUARD_FAILED if falls and artifact.state is not ArtifactState.ACTIVE else None
 
 
 def _coming(genesis: Charter, record: Record, body: CharterAdopt) -> Coming:

@@ -6,6 +6,7 @@ would not stand without its vote, before fresh eyes. Artifacts change only throu
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from federation.artifacts import (
     Action,
@@ -17,9 +18,9 @@ from federation.artifacts import (
     Verdict,
     apply,
     flagged,
-    hide,
     lapsed,
     show,
+    withhold,
 )
 from federation.artifacts import State as ArtifactState
 from federation.charter import Charter
@@ -33,19 +34,29 @@ from federation.review import RoundPin
 from federation.trust import Vote, top_topic
 from federation.trust.outcomes import Reversal, UnfoundedReport
 
-LOST: str = "support_lost"
-BANNED: str = "author_banned"
+LOST: Final = "support_lost"
+BANNED: Final = "author_banned"
+REPORTED: Final = "reported"
+"""Grounds on which the rules themselves put an artifact before a panel."""
 
 
 def after_round(state: State, before: Artifact, after: Artifact) -> None:
     """Draw the consequences of a round that a cut has moved; `before` is the artifact before it."""
+    hidden = Flag.HIDDEN in after.flags and Flag.WITHHELD not in after.flags
+    if after.state is ArtifactState.ACTIVE and hidden:
+        # A moderator hid it and no panel has looked: it was reported before it stood, and silence
+        # let it pass, or its round was over first. Nothing may stay hidden for ever by one word.
+        _due(state, [after.id], REPORTED)
     verdict = after.verdict
     if verdict is None or verdict == before.verdict:
         return
     if after.state is ArtifactState.ACTIVE and before.state is not ArtifactState.ACTIVE:
         _supersede(state, after)
     if after.state is ArtifactState.RETRACTED and before.accepted:
-        _undo(state, before)
+        if verdict.by is not DecidedBy.TIMEOUT:
+            # That nobody has decided says nothing against those who had.
+            _correct(state, before)
+        _take_support(state, before)
 
 
 def round_ended(state: State, pin: RoundPin, verdict: Verdict) -> None:
@@ -70,7 +81,7 @@ def decree(state: State, record: Record, body: AdminReview) -> None:
         return
     match body.decision:
         case Decree.HIDE:
-            state.put(hide(artifact))
+            state.put(withhold(artifact))
         case Decree.SHOW:
             state.put(show(artifact))
         case Decree.RETRACT:
@@ -88,7 +99,8 @@ def decree(state: State, record: Record, body: AdminReview) -> None:
                 cause=record.id,
             )
             state.put(fallen)
-            _undo(state, artifact)
+            _correct(state, artifact)
+            _take_support(state, artifact)
         case _:
             # What stands is kept: flags that asked for a look are answered.
             for flag in (Flag.DISPUTES_SPENT, Flag.REREVIEW, Flag.STALE, Flag.SUPPORT_LOST):
@@ -101,6 +113,7 @@ def after_bans(state: State, banned: Iterable[AgentId]) -> None:
     gone = set(banned)
     if not gone:
         return
+    due: list[ArtifactId] = []
     for name in sorted(state.artifacts):
         artifact = state.artifacts[name]
         if artifact.state is not ArtifactState.ACTIVE:
@@ -115,7 +128,8 @@ def after_bans(state: State, banned: Iterable[AgentId]) -> None:
             continue
         state.put(flagged(artifact, Flag.REREVIEW))
         if artifact.author in gone or _hangs_on(state.charter, artifact, gone):
-            _due(state, name, BANNED)
+            due.append(name)
+    _due(state, due, BANNED)
 
 
 def lapse(state: State) -> None:
@@ -152,7 +166,7 @@ def _supersede(state: State, artifact: Artifact) -> None:
     state.put(done)
 
 
-def _undo(state: State, before: Artifact) -> None:
+def _correct(state: State, before: Artifact) -> None:
     """Correct what every round that had let an artifact stand has said of its voters."""
     for verdict in before.accepted:
         reversal = Reversal(
@@ -172,13 +186,19 @@ def _undo(state: State, before: Artifact) -> None:
         )
         state.reversals.append(reversal)
         discipline.corrected(state, reversal)
+
+
+def _take_support(state: State, before: Artifact) -> None:
+    """Flag what rests on a retracted artifact, and put it before a panel if nothing else holds it."""
+    due: list[ArtifactId] = []
     for name in state.cited.get(before.id, ()):
         resting = state.artifacts[name]
         if resting.state not in (ArtifactState.ACTIVE, ArtifactState.DISPUTED):
             continue
         state.put(flagged(resting, Flag.SUPPORT_LOST))
         if not _is_supported(state, resting):
-            _due(state, name, LOST)
+            due.append(name)
+    _due(state, due, LOST)
 
 
 def _is_supported(state: State, artifact: Artifact) -> bool:
@@ -191,9 +211,12 @@ def _is_supported(state: State, artifact: Artifact) -> bool:
     )
 
 
-def _due(state: State, artifact: ArtifactId, ground: str) -> None:
-    if all(one.artifact != artifact for one in state.due):
-        state.due.append(Due(artifact=artifact, ground=ground))
+def _due(state: State, artifacts: Iterable[ArtifactId], ground: str) -> None:
+    """Let artifacts wait for a panel, each once; of thousands none costs a look at all others."""
+    waiting = {one.artifact for one in state.due}
+    for name in dict.fromkeys(artifacts):
+        if name not in waiting:
+            state.due.append(Due(artifact=name, ground=ground))
 
 
 def _unfounded(state: State, pin: RoundPin, artifact: Artifact) -> None:

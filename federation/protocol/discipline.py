@@ -13,12 +13,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from federation.artifacts import Artifact, DecidedBy, Verdict
+from federation.certificates import Phase
 from federation.core import AgentId, Code, Digest, RecordId, RoundId
 from federation.crypto import Choice, Reason
 from federation.protocol.discipline_rows import Discipline, DisciplineRow
 from federation.protocol.discipline_tick import tick
-from federation.records import AgentHealth, Appeal, Health, Record, Reveal
-from federation.review import Finals, RoundPin, is_delegated
+from federation.records import AgentHealth, Appeal, Commit, Health, Record, Reveal
+from federation.review import Finals, RoundPin, is_delegated, listed
 from federation.review.finals import box
 from federation.sanctions import FREE, LADDER, Held, RuleId, Sample, Violation, violation
 from federation.sanctions import held as held_of
@@ -46,6 +47,8 @@ def observe(
             evidence=tuple(one.id for one in box(finals) if one.author == promise.voter),
             free=state.charter.sanctions.unrevealed_free,
         )
+    for copy in copied(finals):
+        abuse(state, copy.author, RuleId.ABUSE, copy.id)
     if pin.kind == "review" and verdict.decision is Decision.REJECT:
         _rejected(state, pin, finals, verdict)
     if pin.kind in ("dispute", "report") and pin.disputer is not None and pin.cause is not None:
@@ -66,7 +69,7 @@ def corrected(state: "State", reversal: Reversal) -> None:
 
 
 def audited(state: "State", audit: AuditOutcome, round_id: RoundId) -> None:
-    """Take in that the votes of a round were checked; no record of this version asks for it."""
+    """Take in that the votes of a round were checked: for simulations, as no audits are drawn."""
     if audit.right is not Choice.ABSTAIN:
         _settle(state, round_id, audit.votes, stood=audit.right is Choice.FOR)
 
@@ -196,22 +199,41 @@ def votes_of(verdict: Verdict) -> tuple[Vote, ...]:
     )
 
 
+def copied(finals: Finals) -> tuple[Record, ...]:
+    """List the commit records of a box that hold what another voter has opened.
+
+    A commitment binds its voter, so that of two who hold the same only one can ever open it: whoever
+    has opened it is its author, and nobody can be made to look like a copier.
+    """
+    opened = {record.author for record in listed(finals, Phase.DECIDE)}
+    own = {
+        one.body.commitment
+        for one in box(finals)
+        if isinstance(one.body, Commit) and one.author in opened
+    }
+    return tuple(
+        one
+        for one in box(finals)
+        if isinstance(one.body, Commit) and one.author not in opened and one.body.commitment in own
+    )
+
+
 def _rejected(state: "State", pin: RoundPin, finals: Finals, verdict: Verdict) -> None:
-    """Look at the reasons for which an artifact was rejected."""
+    """Look at the reasons for which an artifact was rejected: whoever brought it forward answers."""
     if not verdict.quorum or verdict.by not in _JUDGED_BY:
         return
     weights: Counter[Reason] = Counter()
     for one in verdict.ballots:
         if one.ballot.choice is Choice.AGAINST:
             weights[one.ballot.reason] += one.weight
-    against = weights.total()
+    against, submitter = weights.total(), pin.disputer or pin.author
     evidence = (pin.artifact, *(one.id for one in _records(finals) if isinstance(one.body, Reveal)))
     if 2 * weights[Reason.HARMFUL] > against:
-        _violate(state, pin.author, RuleId.HARMFUL, cause=pin.round, evidence=evidence)
+        _violate(state, submitter, RuleId.HARMFUL, cause=pin.round, evidence=evidence)
     if 2 * weights[Reason.UNSOURCED] > against:
         _repeated(
             state,
-            pin.author,
+            submitter,
             RuleId.UNSOURCED,
             cause=pin.round,
             evidence=evidence,

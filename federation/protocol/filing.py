@@ -177,6 +177,7 @@ def report(state: State, record: Record, body: DisputeReport) -> Report:
         has_text=body.text_hash is not None,
         used=_in_epoch(state, agent.reports) if agent else 0,
         quota=discipline.quota(state, record.author, state.charter.quotas.reports_epoch),
+        tick=state.tick,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from federation.artifacts import DecidedBy, merge_voters
+from federation.artifacts import DecidedBy, hide, merge_voters, report_over
 from federation.certificates import Position, Positions
 from federation.codec import encode
 from federation.core import AgentId, ArtifactId, Code, Digest, PeerError, RecordId, RoundId
@@ -39,7 +39,15 @@ from federation.records import (
     RotateBy,
 )
 from federation.replication import Log
-from federation.review import Ended, Finals, RoundPin, advance, next_phase, outcome_of
+from federation.review import (
+    Ended,
+    Finals,
+    RoundPin,
+    advance,
+    is_credible,
+    next_phase,
+    outcome_of,
+)
 
 RECOVERY_TICKS: Final = 72
 """How long after a thief's rotation the recovery key can still undo it (design: identities)."""
@@ -100,6 +108,8 @@ def fold(state: State, log: Log, cut: Contained, rounds: Mapping[RoundId, Round]
     for record in decided:
         if isinstance(record.body, AdminReview):
             consequences.decree(state, record, record.body)
+    # What was taken wrongly is given back at once where it is evidence.
+    changed |= state.discipline.again
     consequences.after_bans(state, banned)
     opened = (
         *(openings.open_again(state, pin) for pin in moved.again),
@@ -279,7 +289,11 @@ def _certificates(
         if artifact is not None:
             if pin.kind == "report" and not known:
                 # Its first list is that of the assessment: nothing keeps disputes away any more.
-                artifact = replace(artifact, reports=artifact.reports - 1)
+                artifact = report_over(artifact, state.tick)
+                if is_credible(pin, finals):
+                    # Whatever became of it meanwhile: no author keeps in sight what was reported
+                    # by withdrawing or revising it.
+                    artifact = hide(artifact)
             after = advance(artifact, pin, finals, tick=state.tick)
             state.put(after)
             note_round(state, artifact, after, pin)
@@ -294,8 +308,11 @@ def _certificates(
             state.pending.append((outcome, verdict, pin.charter))
         if verdict.by is DecidedBy.RERUN:
             # Nothing was decided, but who has voted must not vote again.
-            state.put(merge_voters(state.artifacts[pin.artifact], verdict))
-            moved.again.append(pin)
+            noted = merge_voters(state.artifacts[pin.artifact], verdict)
+            state.put(noted)
+            # A report that never took its artifact must not take it from the round that decides.
+            if noted.round == name:
+                moved.again.append(pin)
     return moved
 
 

@@ -308,6 +308,8 @@ _VOUCH_REASONS: Final = {
     Code.NOT_ADMITTED: "no cut has admitted its author",
     Code.REVOKED: "its author has revoked its identity or disowned this part of its chain",
     Code.FORK: "its author's chain is forked",
+    Code.SUSPENDED: "its author is suspended",
+    Code.AGENT_BANNED: "its author's identity has been ended by a ban",
     Code.NOT_ELIGIBLE: "only agents of tier 1 or more vouch, as far as their operator lets them",
     Code.SELF_VOUCH: "it names its own author",
     Code.UNKNOWN_AGENT: "no cut has admitted the agent that it names",
@@ -332,7 +334,7 @@ _REASONS: Final = {
     Code.OVER_QUOTA: "its author has used up what the charter allows it in this phase",
     Code.AUTHORS_OPERATOR: "its author belongs to the operator of the artifact's author",
     Code.SUSPENDED: "its author was suspended when the round opened",
-    Code.BANNED: "its author's identity has been ended by a ban",
+    Code.AGENT_BANNED: "its author's identity has been ended by a ban",
     Code.QUARANTINED: "its author was quarantined when the round opened",
     Code.NOT_DRAWN: "its author is not among the arbiters that were drawn for this round",
     Code.NOT_MODERATOR: "only a moderator who is not party to a report assesses it",
@@ -346,7 +348,7 @@ _PERSONAL: Final = {
     Code.FORK: "its author's chain is forked",
     Code.NOT_ELIGIBLE: "its author's operator did not delegate this to it",
     Code.SUSPENDED: "its author is suspended",
-    Code.BANNED: "its author's identity has been ended by a ban",
+    Code.AGENT_BANNED: "its author's identity has been ended by a ban",
 }
 _APPEAL_REASONS: Final = {
     Code.UNKNOWN_SANCTION: "no violation of that id is known",
@@ -363,6 +365,7 @@ _ACT_REASONS: Final = {
     Code.FORK: "its author's chain is forked",
     Code.UNKNOWN_ARTIFACT: "there is no such artifact",
     Code.UNKNOWN_SANCTION: "no violation of that id is known",
+    Code.GUARD_FAILED: "outside a round operators hide, show, or retract what stands, and no more",
 }
 _HEALTH_REASONS: Final = {
     Code.UNKNOWN_AGENT: "no cut has admitted the agent that it names",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from federation.artifacts import Artifact
 from federation.core import AgentId, Code, OperatorId
 from federation.crypto import Choice
+from federation.protocol import discipline
 from federation.protocol.state import Agent, State
 from federation.records import AgentUnvouch, AgentVouch, Record
 from federation.review import counted_of, is_delegated
@@ -47,6 +48,9 @@ def refusal(state: State, record: Record, body: AgentVouch | AgentUnvouch) -> Co
         return Code.FORK
     if not is_delegated(agent.scope, record.kind):
         return Code.NOT_ELIGIBLE
+    sanction = discipline.refusal(state, record.author)
+    if sanction is not None:
+        return sanction
     if body.agent == record.author:
         return Code.SELF_VOUCH
     if isinstance(body, AgentUnvouch):

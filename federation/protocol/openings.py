@@ -141,7 +141,10 @@ def _file(
                 cause=record.id,
             )
             # What was retracted once does not come back because nobody looked.
-            asked = Asked(kind="review", cause=record.id, formal=True)
+            # Who brings back what another wrote answers for it: else a stranger could let an
+            # author be rejected, and sanctioned, again and again.
+            other = record.author if record.author != artifact.author else None
+            asked = Asked(kind="review", disputer=other, cause=record.id, formal=True)
             one = open_round(state, back, asked)
             state.put(in_round(back, one.pin.round))
             return one

@@ -78,7 +78,12 @@ def move(turn: Turn, one: Round) -> None:
     if isinstance(came_to, AwaitsLot):
         # The beacon of the next cut draws the arbiters: until then nobody may rule.
         one.phase = None
-        world.lots.add(one.pin.round)
+        if one.pin.round not in world.lots:
+            world.lots.add(one.pin.round)
+            # The slot of the next cut may have waited for a reason since its earliest time.
+            for live in list(world.slots.values()):
+                if isinstance(live.slot, CutSlot):
+                    agreement.check_window(turn, live)
     elif isinstance(came_to, Ended):
         if one.verdict is None:
             one.phase, one.verdict = None, came_to.verdict

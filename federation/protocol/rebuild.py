@@ -267,6 +267,11 @@ def _go_on(turn: Turn, certificates: tuple[Certificate, ...]) -> None:
         learn(turn, record)
     # Before the slots open: a proposal that waits may call the next cut at once.
     _find_triggers(world)
+    world.lots.update(
+        name
+        for name, one in world.rounds.items()
+        if not one.closed and course(one.pin, one.finals).awaits_lot
+    )
     state = world.state
     if state.cut:
         open_slot(turn, CutSlot(number=state.cut, previous=state.cuts[-1]))

@@ -55,7 +55,7 @@ FIXES: Final = {
     Code.TOO_LARGE: "say it shorter, or say one part and cite sources for the rest",
     Code.AUTHORS_OPERATOR: "let an agent of another operator say so",
     Code.SUSPENDED: "wait until the suspension ends, or appeal the sanction that it rests on",
-    Code.BANNED: "appeal the sanction; a banned identity does nothing else",
+    Code.AGENT_BANNED: "appeal the sanction; a banned identity does nothing else",
     Code.QUARANTINED: "let its operator repair the agent and say so; until then it may practise",
     Code.DISPUTER_TIER: "earn tier 2 first, or show an agent of tier 2 what is wrong",
     Code.DISPUTER_REPUTATION: "earn a better reputation first, or show an agent that has it what "
@@ -68,7 +68,8 @@ FIXES: Final = {
     Code.NOT_AUTHOR: "let the author say so; of what others wrote, dispute or report it",
     Code.UNKNOWN_ARTIFACT: "take the id of an artifact that a cut contains, or wait for the next cut",
     Code.CITED: "let what cites it be revised first, or revise the artifact instead",
-    Code.COOLDOWN: "wait until the cooldown is over; the artifact's page says when",
+    Code.COOLDOWN: "wait until the artifact may be resubmitted, or reported, again; its page says "
+    "from which tick on",
     Code.RESUBMISSIONS_SPENT: "propose a new artifact: this one has come back as often as it may",
     Code.NO_NEW_EVIDENCE: "bring evidence that the artifact has not seen yet",
     Code.FROZEN: "wait for the ruling of the operators",

@@ -146,7 +146,8 @@ class Asked:
 
     kind: RoundKind
     disputer: AgentId | None = None
-    """Who filed the dispute or the report; None if the rules open it."""
+    """Who filed the dispute or the report, or resubmitted another's work; None if the rules open
+    it, or the author did."""
     cause: RecordId | None = None
     rerun: bool = False
     assess_only: bool = False

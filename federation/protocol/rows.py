@@ -164,6 +164,7 @@ def _artifact(artifact: Artifact) -> list[object]:
         artifact.grounds,
         artifact.voters,
         artifact.reports,
+        artifact.reported_at,
     ]
     return [
         artifact.author,

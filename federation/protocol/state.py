@@ -138,7 +138,7 @@ class Due:
 
     artifact: ArtifactId
     ground: str
-    """`support_lost` or `author_banned`."""
+    """`support_lost`, `author_banned` or `reported`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -242,9 +242,7 @@ class World:
                 one = self.rounds.get(slot.round_id)
                 if one is None:
                     return None
-                return self._pin(
-                    slot, one.seats, one.pin.home, one.pin.charter, one.charter_hash
-                )
+                return self._pin(slot, one.seats, one.pin.home, one.pin.charter, one.charter_hash)
 
     def signer_in(self, pinned: Pinned) -> Signer | None:
         """Give the key that this node signs a slot with; None where it is no voice."""

@@ -43,15 +43,20 @@ def eligible(
     author_operator: OperatorId,
     q_min: int,
     voted: frozenset[AgentId] = frozenset(),
+    parties: frozenset[AgentId] = frozenset(),
 ) -> Eligible:
     """Work out who may vote on an artifact of `author`, among the agents of the pinned world.
 
-    Whoever is in `voted` may not: a panel that is asked for a second time is a fresh one.
+    Whoever is in `voted` may not: a panel that is asked for a second time is a fresh one. Nor may
+    `parties`, who have brought it forward beside the author.
     """
-    able = _able(agents, voted | {author})
+    able = _able(agents, parties | {author})
     distant = [view for view in able if view.operator != author_operator]
+    # Of how many there are at all: a rerun, for which the first panel is used up, must not hand
+    # the author's operator the decision.
     too_few = sum(is_reviewer(view) for view in distant) < q_min
-    return _eligible(able if too_few else distant, author_operator)
+    pool = able if too_few else distant
+    return _eligible([view for view in pool if view.agent not in voted], author_operator)
 
 
 def fresh_panel(
@@ -89,7 +94,7 @@ def may_take_part(agents: Mapping[AgentId, AgentView], agent: AgentId) -> Code |
     if view.revoked:
         return Code.NOT_ELIGIBLE
     if view.banned:
-        return Code.BANNED
+        return Code.AGENT_BANNED
     return Code.SUSPENDED if view.suspended else None
 
 

@@ -53,7 +53,7 @@ def may_speak_for_process(pin: RoundPin, lists: Finals, agent: AgentId) -> Code 
     """
     code = may_take_part(pin.agents, agent)
     appeals = pin.kind == "appeal" and agent == pin.author
-    if code is not None and not (appeals and code in {Code.SUSPENDED, Code.BANNED}):
+    if code is not None and not (appeals and code in {Code.SUSPENDED, Code.AGENT_BANNED}):
         return code
     involved = {record.author for final in lists.values() for record in final.records}
     return None if agent in involved | pin.sides else Code.NOT_ELIGIBLE

@@ -109,7 +109,7 @@ def outcome_of(
     return RoundOutcome(
         round_id=pin.round,
         tick=tick,
-        author=pin.author,
+        author=_submitter(pin),
         author_operator=pin.author_operator,
         home_operator=pin.home_operator,
         decision=verdict.decision if about_people else Decision.NONE,
@@ -129,9 +129,21 @@ def outcome_of(
         ),
         unrevealed=verdict.unrevealed,
         answered=tuple(_answered(pin, finals, verdict)),
-        disputer=pin.disputer,
+        disputer=None if _is_own(pin) and verdict.decision is Decision.REJECT else pin.disputer,
         dispute=pin.is_dispute,
     )
+
+
+def _submitter(pin: RoundPin) -> AgentId:
+    """Give whose contribution it is: whoever brought back what another wrote answers for that."""
+    if pin.kind == "review" and pin.disputer is not None:
+        return pin.disputer
+    return pin.author
+
+
+def _is_own(pin: RoundPin) -> bool:
+    """Tell whether author and disputer are of one operator: it must not earn by its own faults."""
+    return pin.disputer_operator == pin.author_operator
 
 
 def counted_of(verdict: Verdict) -> tuple[Counted, ...]:

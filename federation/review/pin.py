@@ -53,7 +53,8 @@ class RoundPin:
     """The artifact's flags in that world; with any of them it is always voted on."""
     kind: RoundKind = "review"
     disputer: AgentId | None = None
-    """Who filed the dispute or the report; None if the rules opened it themselves."""
+    """Who filed the dispute or the report, or brought back what another agent has written; None if
+    the rules opened it themselves, or it is the author's own."""
     disputer_operator: OperatorId | None = None
     cause: RecordId | None = None
     """The record that opened it, where that is not the artifact's own: dispute, report, resubmission,
@@ -77,10 +78,13 @@ class RoundPin:
     """Operators of member instances."""
     eligible: Eligible = field(init=False)
     """Who may vote; computed once, because every record of the round asks."""
+    undecidable: bool = field(init=False)
+    """No vote can decide it (`is_undecidable`); computed once for the same reason."""
 
     def __post_init__(self) -> None:
-        """Work out who may vote."""
+        """Work out who may vote, and whether that is enough."""
         object.__setattr__(self, "eligible", _eligible(self))
+        object.__setattr__(self, "undecidable", _is_undecidable(self))
 
     @property
     def is_dispute(self) -> bool:
@@ -134,6 +138,10 @@ def is_undecidable(pin: RoundPin) -> bool:
 
     Nor can one where a dispute has fewer reviewers than its quorum, and an appeal has no vote.
     """
+    return pin.undecidable
+
+
+def _is_undecidable(pin: RoundPin) -> bool:
     reviewers = pin.eligible.reviewers
     weightless = not any(pin.agents[agent].weight for agent in reviewers)
     return weightless or not has_quorum(pin, reviewers)
@@ -180,6 +188,7 @@ def _eligible(pin: RoundPin) -> Eligible:
             author_operator=pin.author_operator,
             q_min=pin.charter.review.q_min,
             voted=pin.voted if pin.rerun else frozenset(),
+            parties=pin.sides,
         )
     return fresh_panel(pin.agents, involved=pin.voted | pin.sides, operators=pin.side_operators)
 

@@ -3,7 +3,7 @@
 Of several arbiters the first in lot order is heard, of several moderators the one of the lowest
 lot, of operators a quorum that says the same: so no order of arrival enters. `ruling_of` is the
 `Escalation` of a round whose lists are final: the operators' word if it was asked for, else the
-arbiter's, else the sign of the tally.
+arbiter's, else the sign of the tally. Operators who say nothing undo nothing.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from federation.review.finals import Finals, listed
 from federation.review.lots import drawn_arbiters, moderator_lot
 from federation.review.pin import RoundPin
 from federation.review.tally import Tally
-from federation.review.verdict import Ruling, by_sign, is_clear, sign_of, timeout
+from federation.review.verdict import Ruling, by_sign, is_clear, sign_of, timeout, vote_of
 from federation.trust import Decision
 
 _OF_A_RESULT: Final = frozenset({Ruled.BY_SIGN, Ruled.REJECT, Ruled.RERUN, Ruled.FREEZE})
@@ -81,6 +81,12 @@ def assessed(pin: RoundPin, finals: Finals) -> Assessed | None:
     return Assessed(moderator=first, credible=said[first])
 
 
+def is_credible(pin: RoundPin, finals: Finals) -> bool:
+    """Tell whether a report was found credible."""
+    said = assessed(pin, finals)
+    return said is not None and said.credible
+
+
 def decreed(pin: RoundPin, records: Iterable[Record]) -> Ruling | None:
     """Give what a quorum of operators agrees on; None while there is none."""
     word: dict[OperatorId, Decree] = {}
@@ -102,10 +108,28 @@ def decreed(pin: RoundPin, records: Iterable[Record]) -> Ruling | None:
 def ruling_of(pin: RoundPin, finals: Finals, counted: Tally) -> Ruling:
     """Decide what the vote left open, by the lists that the plan reached."""
     if Phase.ADMIN in finals:
-        return decreed(pin, listed(finals, Phase.ADMIN)) or timeout(pin)
+        return decreed(pin, listed(finals, Phase.ADMIN)) or _unanswered(pin, finals, counted)
     said = heard(pin, finals)
     if said is None:
-        return by_sign(pin, counted)
+        # A contest that nobody hears changes nothing, not even what the vote says about people.
+        return vote_of(pin, counted) or by_sign(pin, counted)
+    return _ruling(pin, said, counted)
+
+
+def _unanswered(pin: RoundPin, finals: Finals, counted: Tally) -> Ruling:
+    """Let stand what was judged before the operators were asked, and did not decide.
+
+    That is the arbiter's ruling, else the clear vote of the panel; only where there is neither the
+    round times out. If silence undid a judgement, whoever loses a round would contest it, which
+    costs nothing, and wait.
+    """
+    said = heard(pin, finals)
+    if said is None or said.ruling is Ruled.FREEZE:
+        return vote_of(pin, counted) or timeout(pin)
+    return _ruling(pin, said, counted)
+
+
+def _ruling(pin: RoundPin, said: Heard, counted: Tally) -> Ruling:
     return Ruling(
         decision=_decision(pin, said.ruling, counted),
         by=DecidedBy.RERUN if said.ruling is Ruled.RERUN else DecidedBy.ARBITER,

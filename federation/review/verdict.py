@@ -58,6 +58,12 @@ def is_clear(pin: RoundPin, counted: Tally) -> bool:
     return _vote(pin, counted) is not None
 
 
+def vote_of(pin: RoundPin, counted: Tally) -> Ruling | None:
+    """Give the clear vote of a panel; None where none of the thresholds was passed by a quorum."""
+    decision = _vote(pin, counted)
+    return None if decision is None else Ruling(decision=decision, by=DecidedBy.VOTE)
+
+
 def is_escalated(pin: RoundPin, counted: Tally, *, contested: bool) -> bool:
     """Tell whether the vote leaves the decision to others."""
     if _is_short(counted):
@@ -78,16 +84,14 @@ def conclude(
     `objections` is the number that the `fast` list holds, `contested` tells whether the
     `contest` list holds anything.
     """
-    vote = _vote(pin, counted)
     short = _is_short(counted)
     if is_escalated(pin, counted, contested=contested):
         ruling = escalate(pin, counted)
         if short and pin.kind == "review" and ruling.by is DecidedBy.SIGN:
             ruling = replace(ruling, by=DecidedBy.SHORTFALL, signed=True)
-    elif vote is None:
-        ruling = _by_policy(_policy(pin), counted, objections=objections)
     else:
-        ruling = Ruling(decision=vote, by=DecidedBy.VOTE)
+        policy = _by_policy(_policy(pin), counted, objections=objections)
+        ruling = vote_of(pin, counted) or policy
     strong = not short and (
         abs(counted.numerator) * MILLION >= pin.charter.review.strong * counted.denominator
     )

@@ -62,7 +62,7 @@ class Held:
     def refusal(self) -> Code | None:
         """Give the code that meets whatever it files, or None."""
         if self.banned:
-            return Code.BANNED
+            return Code.AGENT_BANNED
         return Code.SUSPENDED if self.suspended else None
 
     def weighs(self, weight: Weight) -> Weight:

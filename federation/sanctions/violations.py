@@ -88,7 +88,7 @@ RULES: Final[Mapping[RuleId, Rule]] = {
     ),
     RuleId.ABUSE: Rule(
         kind=ViolationClass.ABUSE,
-        text="Records prove that you abused the protocol itself.",
+        text="Records prove that you abused the protocol itself, as by copying a sealed ballot.",
         remedy="There is none but an appeal, if the records do not say that.",
     ),
 }

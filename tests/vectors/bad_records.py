@@ -14,7 +14,8 @@ from federation.core import Code, PublicKey
 from federation.crypto import Domain, digest, plain_hash, public_key, sign
 from federation.records import Kind, Record, Role, record_id, signing_payload, wire
 from tests.vectors.signing import signed
-from tests.vectors.vector_bodies import OTHER_REALM, REALM, fixed, full_bodies
+from tests.vectors.vector_bodies import OTHER_REALM, REALM, fixed
+from tests.vectors.vector_curation import all_bodies
 
 _KEY: Final = public_key(fixed("seed"))
 _FLOAT: Final = b"\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00"
@@ -50,7 +51,7 @@ def bad_records() -> list[BadRecord]:
 
 def _good() -> Record:
     """Give the record that is damaged."""
-    body, text = full_bodies()[Kind.ARGUE]
+    body, text = all_bodies()[Kind.ARGUE]
     return signed(body, text)
 
 
@@ -78,26 +79,26 @@ def _wires() -> list[BadRecord]:
 
 
 def _statements() -> list[BadRecord]:
-    def changed(name: str, at: int, value: object) -> BadRecord:
+    def restated(name: str, at: int, value: object) -> BadRecord:
         fields = list(msgspec.msgpack.decode(_good().statement_raw))
         fields[at] = value
         return _resigned(name, encode(fields), _good().body_raw)
 
     raw = _good().statement_raw
     return [
-        changed("version 2", 0, 2),
-        changed("version true", 0, True),
-        changed("a kind without a dot", 1, "argue"),
-        changed("a kind in capitals", 1, "Review.argue"),
-        changed("an author of 31 bytes", 2, bytes(range(31))),
-        changed("no author outside an inception", 2, bytes(32)),
-        changed("a negative key index", 3, -1),
-        changed("seq 0 outside an inception", 4, 0),
-        changed("seq above 2^53 - 1", 4, 2**53),
-        changed("nothing before it outside an inception", 5, None),
-        changed("a time before 1970", 6, -1),
-        changed("another body length", 7, len(_good().body_raw) + 1),
-        changed("another body hash", 8, fixed("another body")),
+        restated("version 2", 0, 2),
+        restated("version true", 0, True),
+        restated("a kind without a dot", 1, "argue"),
+        restated("a kind in capitals", 1, "Review.argue"),
+        restated("an author of 31 bytes", 2, bytes(range(31))),
+        restated("no author outside an inception", 2, bytes(32)),
+        restated("a negative key index", 3, -1),
+        restated("seq 0 outside an inception", 4, 0),
+        restated("seq above 2^53 - 1", 4, 2**53),
+        restated("nothing before it outside an inception", 5, None),
+        restated("a time before 1970", 6, -1),
+        restated("another body length", 7, len(_good().body_raw) + 1),
+        restated("another body hash", 8, fixed("another body")),
         _resigned("a float as version", b"\x99" + _FLOAT + raw[2:], _good().body_raw),
         _resigned("a version in two bytes", b"\x99\xcc\x01" + raw[2:], _good().body_raw),
         _resigned("ten fields", encode([*msgspec.msgpack.decode(raw), 0]), _good().body_raw),
@@ -112,14 +113,14 @@ def _statements() -> list[BadRecord]:
 def _bodies() -> list[BadRecord]:
     argue = msgspec.msgpack.decode(_good().body_raw)
 
-    def changed(name: str, **fields: object) -> BadRecord:
+    def argued(name: str, **fields: object) -> BadRecord:
         return _rebodied(name, Kind.ARGUE, encode(argue | fields))
 
     def edited(name: str, old: bytes, new: bytes) -> BadRecord:
         assert _good().body_raw.count(old) == 1
         return _rebodied(name, Kind.ARGUE, _good().body_raw.replace(old, new))
 
-    first = b"\x89\xa5after\xc4\x20" + argue["after"]
+    first = b"\x8a\xa5after\xc4\x20" + argue["after"]
     missing = {name: value for name, value in argue.items() if name != "stance"}
     return [
         edited("a float", b"\xa5claim\x02", b"\xa5claim" + _FLOAT),
@@ -127,8 +128,8 @@ def _bodies() -> list[BadRecord]:
         edited("an extension", b"\xa5claim\x02", b"\xa5claim\xd4\x01\x02"),
         edited("a key in a long header", b"\xa5claim\x02", b"\xd9\x05claim\x02"),
         edited("a key twice", b"\xa5claim\x02", b"\xa5claim\x02\xa5claim\x02"),
-        edited("a key twice, and counted", first, b"\x8a" + 2 * first[1:]),
-        edited("a map in a long header", first, b"\xde\x00\x09" + first[1:]),
+        edited("a key twice, and counted", first, b"\x8b" + 2 * first[1:]),
+        edited("a map in a long header", first, b"\xde\x00\x0a" + first[1:]),
         _rebodied(
             "keys in reverse order",
             Kind.ARGUE,
@@ -137,13 +138,13 @@ def _bodies() -> list[BadRecord]:
         _rebodied("a body that is a list", Kind.ARGUE, encode(list(argue.values()))),
         _rebodied("a byte after the body", Kind.ARGUE, _good().body_raw + b"\x00"),
         _rebodied("a field missing", Kind.ARGUE, encode(missing)),
-        changed("a field nobody knows", weight=1),
-        changed("an unknown stance", stance="undecided"),
-        changed("a digest of 31 bytes", round=bytes(31)),
-        changed("true for a number", claim=True),
-        changed("claim 17", claim=17),
-        changed("seventeen pieces of evidence", evidence=[fixed("evidence")] * 17),
-        changed("a text length above 16 KiB", text_len=16 * 1024 + 1),
+        argued("a field nobody knows", weight=1),
+        argued("an unknown stance", stance="undecided"),
+        argued("a digest of 31 bytes", round=bytes(31)),
+        argued("true for a number", claim=True),
+        argued("claim 17", claim=17),
+        argued("seventeen pieces of evidence", evidence=[fixed("evidence")] * 17),
+        argued("a text length above 16 KiB", text_len=16 * 1024 + 1),
         _renamed("a NUL character in a name", "a\0b"),
         _renamed("a name in form NFD", "e\u0301"),
         _renamed("a noncharacter in a name", "\ufdd0"),
@@ -168,18 +169,18 @@ def _sets() -> list[BadRecord]:
         (Kind.ARGUE, "evidence", low, high),
     )
     claims = ("claims from 2", [2]), ("claims with a gap", [1, 3]), ("claims in disorder", [2, 1])
-    ballot = _plain(Kind.REVEAL)["ballot"]
+    ballot = plain_fields(Kind.REVEAL)["ballot"]
     assert isinstance(ballot, list)
     return [
         *(
-            _with(f"{field} of {kind} {why}", kind, **{field: items})
+            changed(f"{field} of {kind} {why}", kind, **{field: items})
             for kind, field, first, second in pairs
             for why, items in (("out of order", [second, first]), ("twice", [first, first]))
         ),
-        *(_with(name, Kind.PROPOSE, claims=[[n, None] for n in ns]) for name, ns in claims),
-        _with("claim 1 twice", Kind.PROPOSE, claims=[[1, None], [1, low]]),
+        *(changed(name, Kind.PROPOSE, claims=[[n, None] for n in ns]) for name, ns in claims),
+        changed("claim 1 twice", Kind.PROPOSE, claims=[[1, None], [1, low]]),
         *(
-            _with(f"{field} of a ballot {why}", Kind.REVEAL, ballot=[*ballot[:at], items, *rest])
+            changed(f"{field} of a ballot {why}", Kind.REVEAL, ballot=[*ballot[:at], items, *rest])
             for at, field, rest in ((3, "evidence", ballot[4:]), (4, "arguments", []))
             for why, items in (("out of order", [high, low]), ("twice", [low, low]))
         ),
@@ -188,7 +189,7 @@ def _sets() -> list[BadRecord]:
 
 def _trust() -> list[BadRecord]:
     """Vouch with no weight or too much, and show rows that are not those of the root."""
-    rows = _plain(Kind.TRUST_HEAD)["top"]
+    rows = plain_fields(Kind.TRUST_HEAD)["top"]
     assert isinstance(rows, list)
     first, *others = rows
     heads: tuple[tuple[str, list[object]], ...] = (
@@ -204,19 +205,19 @@ def _trust() -> list[BadRecord]:
         ),
     )
     rooted = [
-        _with(name, Kind.TRUST_HEAD, top=top, root=digest(Domain.TRUST_HEAD, encode(top)))
+        changed(name, Kind.TRUST_HEAD, top=top, root=digest(Domain.TRUST_HEAD, encode(top)))
         for name, top in heads
     ]
     return [
         *(
-            _with(f"a vouch of weight {weight}", Kind.AGENT_VOUCH, weight=weight)
+            changed(f"a vouch of weight {weight}", Kind.AGENT_VOUCH, weight=weight)
             for weight in (0, 256)
         ),
-        _with("a vouch for a name", Kind.AGENT_VOUCH, agent="ann"),
-        _with("a vouch taken back with a weight", Kind.AGENT_UNVOUCH, weight=1),
+        changed("a vouch for a name", Kind.AGENT_VOUCH, agent="ann"),
+        changed("a vouch taken back with a weight", Kind.AGENT_UNVOUCH, weight=1),
         *rooted,
-        _with("a trust head with another root", Kind.TRUST_HEAD, root=fixed("another root")),
-        _with("a trust head with a row less than its root", Kind.TRUST_HEAD, top=others),
+        changed("a trust head with another root", Kind.TRUST_HEAD, root=fixed("another root")),
+        changed("a trust head with a row less than its root", Kind.TRUST_HEAD, top=others),
     ]
 
 
@@ -224,11 +225,11 @@ def _texts() -> list[BadRecord]:
     """Name the hash of a text without its length, or the other way round."""
     return [
         *(
-            _with(f"a text of {kind} without a hash", kind, text_hash=None)
+            changed(f"a text of {kind} without a hash", kind, text_hash=None)
             for kind in (Kind.OBJECT, Kind.ARGUE, Kind.CONTEST)
         ),
         *(
-            _with(f"a text of {kind} without a length", kind, text_len=0)
+            changed(f"a text of {kind} without a length", kind, text_len=0)
             for kind in (Kind.PROPOSE, Kind.OBJECT, Kind.ARGUE, Kind.CONTEST)
         ),
     ]
@@ -236,16 +237,16 @@ def _texts() -> list[BadRecord]:
 
 def _proofs() -> list[BadRecord]:
     """Write proofs of forks and faults in another form."""
-    fork, fault = _plain(Kind.LOG_FORK), _plain(Kind.LOG_FAULT)
+    fork, fault = plain_fields(Kind.LOG_FORK), plain_fields(Kind.LOG_FAULT)
     half, message = fork["a"], fault["b"]
     assert isinstance(half, list)
     assert isinstance(message, list)
     return [
-        _with("a half of a fork without the place of a key", Kind.LOG_FORK, a=half[:2]),
-        _with("a half of a fork with a key of 31 bytes", Kind.LOG_FORK, a=[*half[:2], bytes(31)]),
-        _with("a half of a fork with a fourth part", Kind.LOG_FORK, a=[*half, None]),
-        _with("a message of 31,501 bytes", Kind.LOG_FAULT, b=[bytes(31_501), message[1]]),
-        _with("a message with a key", Kind.LOG_FAULT, b=[*message, None]),
+        changed("a half of a fork without the place of a key", Kind.LOG_FORK, a=half[:2]),
+        changed("a half of a fork with a key of 31 bytes", Kind.LOG_FORK, a=[*half[:2], bytes(31)]),
+        changed("a half of a fork with a fourth part", Kind.LOG_FORK, a=[*half, None]),
+        changed("a message of 31,501 bytes", Kind.LOG_FAULT, b=[bytes(31_501), message[1]]),
+        changed("a message with a key", Kind.LOG_FAULT, b=[*message, None]),
     ]
 
 
@@ -267,15 +268,15 @@ def _domains() -> list[BadRecord]:
         "a domain in its own letters": "m\u00f6\u00f6t.example.org",
         "an empty domain": "",
     }
-    return [_with(name, Kind.OPERATOR_ADMIT, domain=value) for name, value in names.items()]
+    return [changed(name, Kind.OPERATOR_ADMIT, domain=value) for name, value in names.items()]
 
 
 def _signatures() -> list[BadRecord]:
     good = _good()
     parts = [good.statement_raw, good.body_raw, good.text_raw]
     bent = good.signature[:40] + bytes([good.signature[40] ^ 1]) + good.signature[41:]
-    elsewhere = signed(*full_bodies()[Kind.ARGUE], realm=OTHER_REALM)
-    stranger = signed(*full_bodies()[Kind.ARGUE], seed=fixed("stranger"))
+    elsewhere = signed(*all_bodies()[Kind.ARGUE], realm=OTHER_REALM)
+    stranger = signed(*all_bodies()[Kind.ARGUE], seed=fixed("stranger"))
     bare = sign(fixed("seed"), good.id)
     return [
         _raw("one bit of the signature changed", encode([*parts, bent]), Code.BAD_SIGNATURE),
@@ -301,7 +302,7 @@ def _roles() -> list[BadRecord]:
         BadRecord(
             name=f"{kind} by an {role}",
             code=Code.WRONG_ROLE,
-            raw=wire(signed(*full_bodies()[kind])),
+            raw=wire(signed(*all_bodies()[kind])),
             role=role,
         )
         for kind, role in rows
@@ -333,19 +334,26 @@ def _rebodied(name: str, kind: str, body: bytes, code: Code = Code.NOT_CANONICAL
     return _resigned(name, encode(changed), body, code)
 
 
-def _plain(kind: Kind) -> dict[str, object]:
+def plain_fields(kind: Kind) -> dict[str, object]:
     """Give the fields of the full body of a kind."""
-    fields: dict[str, object] = msgspec.msgpack.decode(encode(full_bodies()[kind][0]))
+    fields: dict[str, object] = msgspec.msgpack.decode(encode(all_bodies()[kind][0]))
     return fields
 
 
-def _with(name: str, kind: Kind, **fields: object) -> BadRecord:
+def changed(name: str, kind: Kind, **fields: object) -> BadRecord:
     """Change fields of the full body of a kind."""
-    return _rebodied(name, kind, encode(_plain(kind) | fields))
+    return _rebodied(name, kind, encode(plain_fields(kind) | fields))
+
+
+def shortened(name: str, kind: Kind, field: str) -> BadRecord:
+    """Leave a field of the full body of a kind out."""
+    fields = plain_fields(kind)
+    del fields[field]
+    return _rebodied(name, kind, encode(fields))
 
 
 def _inception(name: str, at: int, value: object) -> BadRecord:
-    body, _ = full_bodies()[Kind.INCEPT]
+    body, _ = all_bodies()[Kind.INCEPT]
     record = signed(body, first=True)
     fields = list(msgspec.msgpack.decode(record.statement_raw))
     fields[at] = value
@@ -353,4 +361,4 @@ def _inception(name: str, at: int, value: object) -> BadRecord:
 
 
 def _renamed(name: str, words: str) -> BadRecord:
-    return _with(name, Kind.AGENT_DECLARE, family=words)
+    return changed(name, Kind.AGENT_DECLARE, family=words)

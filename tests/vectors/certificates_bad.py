@@ -12,6 +12,7 @@ from federation.certificates import (
     Cosign,
     CutValue,
     CutWitness,
+    Phase,
     Seal,
     Slot,
     signing_payload,
@@ -28,7 +29,6 @@ from tests.vectors.certificates_samples import (
     CUT_SLOT,
     IDS,
     MOST,
-    ROUND_SLOTS,
     certificates,
     chains,
     lock,
@@ -272,7 +272,7 @@ def _certificates() -> Iterator[Row]:
     slot, one = slot_plain(BOX), certificates()["commit"]
     seals = [list(msgspec.structs.astuple(seal)) for seal in one.seals]
     cosigns = votes(BOX, Cosign, one.fence, one.digest, (0, 2, 3))
-    moved = [ROUND, ROUND_SLOTS[3].phase.value]
+    moved = [ROUND, Phase.COMMIT2.value]
     stranger = [fixed("voice 4"), 4, seals[0][2]]
     later = [[voice_, int(counter) + 1, signature] for voice_, counter, signature in seals]
     changed = [*seals[:2], [*seals[2][:2], bytes(64)]]

@@ -35,7 +35,10 @@ BLOB: Final = 1_048_576
 LISTED: Final = 900
 CHAINED: Final = 4_096
 MEMBERS: Final = 256
-PHASES: Final = ("fast", "deliberate", "commit", "commit2", "decide", "contest", "rule", "assess")
+PHASES: Final = (
+    *("fast", "seal", "unseal", "deliberate", "turn2", "turn3", "turn4", "turn5"),
+    *("commit", "commit2", "decide", "contest", "rule", "appeal", "admin", "assess"),
+)
 
 VOIDABLE: Final = ("commit", "rule", "assess")
 """Phases before which nothing is opened: only these can be void."""

@@ -57,7 +57,7 @@ N: Final = 4
 ROUND_SLOTS: Final = tuple(RoundSlot(round_id=ROUND, phase=phase) for phase in Phase)
 CUT_SLOT: Final = CutSlot(number=41, previous=fixed("cut 40"))
 SLOTS: Final[tuple[Slot, ...]] = (*ROUND_SLOTS, CUT_SLOT)
-BOX: Final = ROUND_SLOTS[2]
+BOX: Final = RoundSlot(round_id=ROUND, phase=Phase.COMMIT)
 """The commit slot, where most of the vectors are."""
 IDS: Final = tuple(sorted(fixed(f"record {index}") for index in range(3)))
 

@@ -67,12 +67,17 @@ _REVIEW: Final = fields(
     fast_low=_SPAN,
     fast_high=_SPAN,
     fast_min_watchers=_COUNT,
+    mode=one_of("open", "rounds", "sealed_first"),
+    turns=integer(1, 5),
+    seal=_SPAN,
     deliberate=_SPAN,
     commit_min=_SPAN,
     commit=_PERIOD,
     reveal=_PERIOD,
     contest=_SPAN,
     rule=_SPAN,
+    appeal=_SPAN,
+    admin=_PERIOD,
     deadline=_PERIOD,
     list_most=integer(1, 900),
     arguments_each=_NUMBER,
@@ -80,6 +85,23 @@ _REVIEW: Final = fields(
     shortfall_high=_SHORTFALL,
     topics=listed(fields(prefix=letters(0, 64), sensitivity=one_of("low", "high")), _MOST),
     r_min=_SHARE,
+)
+_TICKS: Final = integer(0, 100_000)
+_WINDOW: Final = integer(1, 100_000)
+_DISPUTES: Final = fields(
+    q_dispute=_NUMBER,
+    tau_retract=_PART,
+    d_max=_COUNT,
+    d_agent=_COUNT,
+    r_dispute=_SHARE,
+    window=_WINDOW,
+    frivolous=_SHARE,
+    timeout=one_of("keep", "retract"),
+    assess=_PERIOD,
+    resub_max=_COUNT,
+    cooldown=_TICKS,
+    cascade=_NUMBER,
+    stale_window=_WINDOW,
 )
 _EVIDENCE: Final = fields(
     vote_strong=_AMOUNT,
@@ -155,6 +177,29 @@ _QUOTAS: Final = fields(
     vouches_family=_NUMBER,
     unadmitted_records=_NUMBER,
     witness_ids=integer(64, 4_096),
+    reports_epoch=_COUNT,
+    flags_epoch=_COUNT,
+)
+_SANCTIONS: Final = fields(
+    window=_WINDOW,
+    warning=_NUMBER,
+    limit=_NUMBER,
+    probation=_NUMBER,
+    suspension=_NUMBER,
+    ban=_NUMBER,
+    content=_COUNT,
+    conduct=_COUNT,
+    coordination=_COUNT,
+    abuse=_COUNT,
+    unrevealed_free=_COUNT,
+    unsourced_free=_COUNT,
+    divisor=_NUMBER,
+    suspended=_NUMBER,
+    inherited=_SHARE,
+    quarantine=_WINDOW,
+    extensions=_COUNT,
+    sample=_NUMBER,
+    odds=_NUMBER,
 )
 _CHARTER: Final = fields(
     number=_COUNT,
@@ -165,9 +210,11 @@ _CHARTER: Final = fields(
     genesis=_GENESIS,
     timing=_TIMING,
     review=_REVIEW,
+    disputes=_DISPUTES,
     trust=_TRUST,
     admission=_ADMISSION,
     quotas=_QUOTAS,
+    sanctions=_SANCTIONS,
 )
 
 

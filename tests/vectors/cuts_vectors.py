@@ -21,7 +21,7 @@ from federation.certificates import (
 from federation.charter import charter_hash
 from federation.codec import decode_plain, encode
 from federation.core import RoundId
-from federation.protocol import World
+from federation.protocol import State, World
 from federation.protocol.digest import Table
 from federation.records import AgentDeclare, Reveal, Role
 from tests.federation.protocol.town import Town
@@ -113,6 +113,7 @@ class Chronicle:
             "beacon": shown(state.beacon),
             "changed": {name: self._changes(name) for name in TABLES},
             "joining": shown(state.joining.row()),
+            "curation": shown(_curation(state)),
             "roots": {name: shown(getattr(state.tables, name).root()) for name in TABLES},
             "world": shown(self.world.digest),
         }
@@ -154,6 +155,13 @@ def _table() -> Row:
         assert isinstance(name, bytes)
         table.put(name, row)
     return {"rows": shown(rows), "root": shown(table.root()), "empty": shown(Table().root())}
+
+
+def _curation(state: State) -> object:
+    """Give charters and acts, violations and quarantines, and what waits to be done."""
+    waits = [state.due, state.reversals, state.unfounded]
+    rows = encode([state.acts.row(), state.discipline.row(), waits])
+    return decode_plain(rows, what="rows")
 
 
 def _model() -> AgentDeclare:

@@ -12,6 +12,13 @@ from federation.crypto import plain_hash
 from tests.vectors.agreement_rows import Row, shown
 from tests.vectors.vector_bodies import fixed
 
+PLAIN = ("fast", "deliberate", "commit", "commit2", "decide", "contest")
+OFFICES = ("unseal", "turn2", "turn3", "turn4", "turn5", "rule", "appeal", "admin", "assess")
+"""Phases in which one record of an agent counts: the earliest of its chain."""
+VOIDABLE = ("commit", "rule", "assess")
+FORKED = ("turn3", "rule", "admin")
+"""Of these the cases have a forked chain: two records of one agent at one place."""
+
 
 def label(name: str) -> str:
     """Write the id that a label stands for."""
@@ -101,6 +108,17 @@ def lists() -> Iterator[Row]:
     )
     yield listing("two contests of one agent", "contest", ["a1 a2 b"] * 3, ann)
 
+    yield listing("two seals of one agent", "seal", ["a1 a2 b"] * 3, ann)
+    yield listing("a second seal too few know", "seal", ["a1 a2 b", "a1 b", "b"], ann)
+    yield listing("a second seal that does not qualify", "seal", ["a1 a2"] * 3, not_two)
+    forked = {**ann, "a1": {"voter": "ann", "seq": 8}, "a3": {"voter": "ann", "seq": 5}}
+    for phase in OFFICES:
+        words = "two branches of one chain" if phase in FORKED else "three records of one agent"
+        held = forked if phase in FORKED else ann
+        yield listing(f"{words} in {phase}", phase, ["a1 a2 a3 b"] * 3, held)
+    yield listing("a first word too few know", "rule", ["a1 a2 b", "a2 b", "a2"], ann)
+    yield listing("a first word that does not qualify", "admin", ["a2 a3"] * 3, not_two)
+
     crowd: dict[str, Mapping[str, object]] = {
         f"r{index}": {"reviewer": index % 2 == 0} for index in range(6)
     }
@@ -111,11 +129,12 @@ def lists() -> Iterator[Row]:
     every_one = " ".join(flood)
     yield listing("two of one voter, capped by id", "fast", [every_one] * 3, flood, most=1)
 
-    for phase in ("commit", "rule", "assess"):
+    for phase in VOIDABLE:
         yield listing(f"one late witness of {phase}", phase, ["a", "a", "a"], three, late=1)
         yield listing(f"two late witnesses of {phase}", phase, ["a", "a", "a"], three, late=2)
-    for phase in ("fast", "deliberate", "commit2", "decide", "contest"):
-        yield listing(f"{phase} is never void", phase, ["a", "a", "a"], three, late=3)
+    for phase in (*PLAIN, *OFFICES, "seal"):
+        if phase not in VOIDABLE:
+            yield listing(f"{phase} is never void", phase, ["a", "a", "a"], three, late=3)
 
     some = {"a": three["a"]}
     yield listing("a named record is not held", "commit", ["a b", "a b", "a"], some)
@@ -136,7 +155,7 @@ def holdings() -> Iterator[Row]:
         "b": {},
         "c": {"reviewer": False},
     }
-    for phase in ("fast", "deliberate", "commit", "commit2", "decide", "contest"):
+    for phase in (*PLAIN, *OFFICES, "seal"):
         case = listing(f"what a witness of {phase} names", phase, [], held, each=3)
         yield {name: case[name] for name in ("name", "phase", "round", "each", "records")}
 

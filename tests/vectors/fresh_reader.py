@@ -45,7 +45,7 @@ def _enough(case: Row, witnesses: Sequence[Row]) -> bool:
 
 # Holdings and backlogs.
 
-NAMED = {"commit": 2, "commit2": 2}
+NAMED = {"commit": 2, "commit2": 2, "seal": 2}
 """How many records of one voter a witness names, where it is neither one nor up to the cap."""
 
 
@@ -154,14 +154,17 @@ def _of_voter(
 ) -> Sequence[bytes]:
     """Tell which records of one voter count; `names` are in ascending order."""
     match phase:
-        case "commit" | "commit2":
+        case "commit" | "commit2" | "seal":
             return names if len(names) == 1 else []
         case "decide":
             return names[:1]
         case "deliberate":
             return sorted(names, key=lambda name: number(held[name], "seq"))[:each]
-        case _:
+        case "fast" | "contest":
             return names
+        case _:
+            # Of a turn, an opened seal or an office: the first of its chain, then the lowest id.
+            return [min((number(held[name], "seq"), name) for name in names)[1]]
 
 
 # Cuts.

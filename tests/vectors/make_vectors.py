@@ -28,6 +28,7 @@ from tests.vectors import (
     make_agreement_vectors,
     odd_signatures,
 )
+from tests.vectors.bad_curation import bad_curation
 from tests.vectors.bad_records import bad_records
 from tests.vectors.second_reader import openssl_accepts
 from tests.vectors.signing import signed
@@ -43,6 +44,7 @@ from tests.vectors.vector_bodies import (
     fixed,
     full_bodies,
 )
+from tests.vectors.vector_curation import all_bodies
 
 HERE: Final = Path(__file__).parent
 Json = Mapping[str, object]
@@ -70,7 +72,7 @@ def record_vectors() -> Json:
             "key": one.key.hex(),
             "role": one.role,
         }
-        for one in bad_records()
+        for one in (*bad_records(), *bad_curation())
     ]
     return {"realm": REALM.hex(), "valid": good, "invalid": bad}
 
@@ -78,8 +80,7 @@ def record_vectors() -> Json:
 def all_kinds() -> list[Record]:
     """Sign a full body of every kind."""
     return [
-        signed(body, text, first=kind is Kind.INCEPT)
-        for kind, (body, text) in full_bodies().items()
+        signed(body, text, first=kind is Kind.INCEPT) for kind, (body, text) in all_bodies().items()
     ]
 
 

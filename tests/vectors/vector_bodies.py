@@ -1,5 +1,7 @@
 """One body of every kind with every field filled: what the record vectors are made of.
 
+The kinds of curation are in `vector_curation`.
+
 They are written out here, and do not come from the builders, because a vector changes only with a
 format version, while a builder may change with any test.
 """
@@ -100,7 +102,7 @@ def key_digest(seed: Seed) -> bytes:
 
 
 def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
-    """Give for every kind a body with all fields set, and its text."""
+    """Give for every kind but those of curation a body with all fields set, and its text."""
     committed = commitment(
         realm=REALM, round_id=ROUND, voter=VOTER, ballot=BALLOT, nonce=fixed("nonce")
     )
@@ -212,6 +214,7 @@ def full_bodies() -> dict[Kind, tuple[Body, bytes | None]]:
                 claim=2,
                 evidence=(fixed("evidence"),),
                 replies_to=fixed("argument 1"),
+                nonce=fixed("argument's nonce"),
                 text_hash=note_hash,
                 text_len=note_len,
             ),

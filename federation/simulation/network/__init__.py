@@ -9,6 +9,7 @@
 `disk`         what survives a crash
 `node`         one instance: world, store, shell; crashes and restarts
 `agents`       agents that argue, vote and reveal
+`disputants`   people with offices: they seal, assess, rule, contest, decide and file
 `community`    a small realm with all its keys
 `newcomers`    a crowd that is admitted and votes with one voice
 `crowded`      a small honest realm beside such a crowd
@@ -18,6 +19,7 @@
 `registration` instances that newcomers ask for admission, and some that admit without cost
 `watch`        a network with all monitors, and what counts as a good end
 `schedules`    random scenarios, each drawn from its seed
+`quarrels`     one artifact that is reviewed, disputed and reported, with all offices
 `worst_cases`  scenarios by name: the network that hurts most, built for one lie
 """
 

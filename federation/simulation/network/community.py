@@ -9,8 +9,9 @@ from functools import cache
 
 import msgspec
 
-from federation.charter import Admission, Review, Timing, Trust
+from federation.charter import Admission, Disputes, Review, Timing, Trust
 from federation.charter.presets import preset
+from federation.charter.units import Badge
 from federation.core import IdentityId
 from federation.crypto import KeySigner
 from federation.protocol import FounderSpec, Founding, FoundingSpec, Keys, found
@@ -40,16 +41,24 @@ def community(
     members: int,
     *,
     agents: int = 5,
+    operators: int | None = None,
+    badges: tuple[tuple[int, Badge], ...] = (),
     name: str = "simnet",
     three_available: bool = False,
     timing: Timing | None = None,
     review: Review | None = None,
     trust: Trust | None = None,
     admission: Admission | None = None,
+    disputes: Disputes | None = None,
 ) -> Community:
-    """Found a realm of `members` operators, one instance each; agents go round the instances."""
+    """Found a realm of `members` operators, one instance each; agents go round the instances.
+
+    They belong to the operator of their instance, or go round `operators` if there are more. Of
+    `badges` each is an agent's place and one badge.
+    """
+    count = operators or members
     instances = tuple(Keys.derived(f"{name}/instance/{one}".encode()) for one in range(members))
-    answering = tuple(Keys.derived(f"{name}/operator/{one}".encode()) for one in range(members))
+    answering = tuple(Keys.derived(f"{name}/operator/{one}".encode()) for one in range(count))
     minds = tuple(Keys.derived(f"{name}/agent/{one}".encode()) for one in range(agents))
     homes = tuple(one % members for one in range(agents))
     pace = timing or preset("test").timing
@@ -62,13 +71,20 @@ def community(
         operators=[(f"operator-{one}", keys) for one, keys in enumerate(answering)],
         instances=[(f"i{one}", keys, one) for one, keys in enumerate(instances)],
         founders=[
-            FounderSpec(name=f"a{one}", keys=keys, operator=home, instance=home)
+            FounderSpec(
+                name=f"a{one}",
+                keys=keys,
+                operator=one % count,
+                instance=home,
+                badges=tuple(badge for place, badge in badges if place == one),
+            )
             for one, (keys, home) in enumerate(zip(minds, homes, strict=True))
         ],
         timing=pace,
         review=review,
         trust=trust,
         admission=admission,
+        disputes=disputes,
     )
     return Community(
         founding=found(spec),

@@ -24,6 +24,7 @@ from federation.simulation.network.monitors import (
     Monitor,
     Progress,
     Rounds,
+    Seals,
     Votes,
     Worlds,
     quorum_of,
@@ -81,6 +82,7 @@ def watched(
         votes,
         Members(honest | careful),
         Rounds(votes, careful),
+        Seals(votes, careful),
         Worlds(),
     ]
     if demands_progress:

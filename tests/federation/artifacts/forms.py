@@ -126,7 +126,7 @@ def credible(**changes: object) -> Credible:
 
 
 def report(**changes: object) -> Report:
-    facts = Report(reporter=named("reporter"), refused=None, has_text=True, used=0, quota=2)
+    facts = Report(reporter=named("reporter"), refused=None, has_text=True, used=0, quota=2, tick=9)
     return replace(facts, **changes)  # type: ignore[arg-type]
 
 

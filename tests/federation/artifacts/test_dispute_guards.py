@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from federation.artifacts import (
+    REPORT_PAUSE,
     Credible,
     DecidedBy,
     Dispute,
@@ -99,7 +100,7 @@ def test_a_ground_counts_again_only_with_evidence_that_is_new() -> None:
 def test_what_the_rules_open_asks_for_nothing_personal() -> None:
     spent = {"disputes": 3, "grounds": ("inaccurate",)}
 
-    assert dispute_code(by_rules(refused=Code.BANNED), **spent) is None
+    assert dispute_code(by_rules(refused=Code.AGENT_BANNED), **spent) is None
 
 
 @pytest.mark.parametrize("facts", [dispute(), by_rules(), credible()])
@@ -119,7 +120,7 @@ def test_a_credible_report_is_not_held_by_its_own_assessment_nor_by_spent_disput
 @given(
     st.builds(
         dispute,
-        refused=st.none() | st.sampled_from([Code.FORK, Code.BANNED]),
+        refused=st.none() | st.sampled_from([Code.FORK, Code.AGENT_BANNED]),
         tier=st.integers(0, 3),
         r=st.integers(699_999, 700_001),
         d_max=st.integers(0, 2),
@@ -197,6 +198,13 @@ def test_a_report_is_refused_with_the_code_of_its_fault(
     facts: Report, changes: dict[str, object], code: Code
 ) -> None:
     assert report_code(facts, **changes) is code
+
+
+def test_after_an_assessment_the_next_report_waits_for_a_whole_epoch() -> None:
+    assert report_code(report(tick=10), reported_at=9) is Code.COOLDOWN
+    assert report_code(report(tick=9 + REPORT_PAUSE), reported_at=9) is None
+    # Meanwhile disputes are free.
+    assert dispute_code(dispute(), reported_at=9) is None
 
 
 def test_nothing_unknown_is_reported() -> None:

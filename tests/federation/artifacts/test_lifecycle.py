@@ -15,6 +15,8 @@ from federation.artifacts import (
     State,
     apply,
     in_round,
+    show,
+    withhold,
 )
 from federation.core import Code, RefusedError
 from federation.trust import Decision
@@ -44,7 +46,8 @@ from tests.federation.artifacts.forms import (
 )
 
 STATES = st.none() | st.sampled_from(State)
-EVERY_FLAG = frozenset(Flag)
+EVERY_FLAG = frozenset(Flag) - {Flag.WITHHELD}
+"""Every flag that a panel can answer."""
 # Facts that would satisfy the guard of some row for each action.
 GOOD: dict[Action, tuple[Facts, ...]] = {
     Action.SUBMIT: (submission(),),
@@ -312,3 +315,14 @@ def test_an_artifact_that_was_changed_is_another_value() -> None:
     apply(before, Action.DISPUTE, dispute())
 
     assert before == copy
+
+
+def test_what_the_operators_hide_is_shown_by_no_panel_and_no_resubmission() -> None:
+    artifact = withhold(disputed())
+    stood = apply(artifact, Action.KEEP, kept())
+    fallen = apply(artifact, Action.RETRACT, sustained(), tick=100)
+    back = apply(fallen, Action.RESUBMIT, resubmission(tick=200))
+
+    for one in (stood, fallen, back):
+        assert {Flag.HIDDEN, Flag.WITHHELD} <= one.flags
+        assert not {Flag.HIDDEN, Flag.WITHHELD} & show(one).flags

@@ -41,7 +41,7 @@ def test_an_author_may_withdraw_what_nothing_rests_on() -> None:
     ("facts", "code"),
     [
         (withdrawal(author=named("somebody")), Code.NOT_AUTHOR),
-        (withdrawal(author=named("somebody"), refused=Code.BANNED), Code.NOT_AUTHOR),
+        (withdrawal(author=named("somebody"), refused=Code.AGENT_BANNED), Code.NOT_AUTHOR),
         (withdrawal(refused=Code.FORK), Code.FORK),
         (withdrawal(cited=True), Code.CITED),
     ],

@@ -194,6 +194,7 @@ def of_one(seqs: dict[bytes, int]) -> dict[bytes, Looked]:
         (Phase.SEAL, (A, B)),
         (Phase.UNSEAL, (A,)),
         (Phase.TURN2, (A,)),
+        (Phase.TURN5, (A,)),
         (Phase.RULE, (A,)),
         (Phase.APPEAL, (A,)),
         (Phase.ADMIN, (A,)),

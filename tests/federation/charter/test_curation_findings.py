@@ -127,15 +127,6 @@ def test_a_window_before_a_vote_that_comes_anyway_is_explained() -> None:
     assert _of(founded("community", genesis_of([5] * 6)), FindingCode.HELD_OPEN) == []
 
 
-def test_a_ruling_after_the_deadline_is_warned_of() -> None:
-    # Objections 3 h, debate 1 h, two boxes 4 h, reveals 1 h, contest 30 min, ruling 6 h.
-    fits = _changed("community", [3] * 10, "review", deadline=15 * HOUR + HOUR // 2)
-    late = _changed("community", [3] * 10, "review", deadline=15 * HOUR)
-
-    assert _of(fits, FindingCode.RULED_LATE) == []
-    assert [one.severity for one in _of(late, FindingCode.RULED_LATE)] == [Severity.WARNING]
-
-
 @pytest.mark.parametrize(
     ("section", "changes", "what"),
     [

@@ -22,7 +22,7 @@ def _broken(charter: Charter) -> list[tuple[FindingCode, str]]:
         ("review", {"tau_reject": 300_000}, "review.tau_reject"),
         ("review", {"commit_min": 6_000}, "review.commit_min"),
         ("disputes", {"q_dispute": 2}, "review.q_min"),
-        ("disputes", {"q_dispute": 8}, "disputes.q_dispute"),
+        ("disputes", {"q_dispute": 901}, "disputes.q_dispute"),
         ("disputes", {"tau_retract": 299_999}, "review.tau_accept"),
         ("disputes", {"r_dispute": 249_999}, "review.r_min"),
         ("sanctions", {"warning": 5}, "sanctions.warning"),

@@ -36,8 +36,8 @@ from tests.builders import (
     person,
     propose,
     signed_statement,
-    smallest,
 )
+from tests.smallest_bodies import smallest
 
 DECLARE = AgentDeclare(family="f", provider="p", model="m")
 

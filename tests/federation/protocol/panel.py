@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from federation.artifacts.dispute_guards import REPORT_PAUSE
 from federation.certificates import Phase
 from federation.charter import Review, preset
 from federation.core import RecordId, RoundId
@@ -162,6 +163,12 @@ class Panel(Town):
                 now=self.now,
             )
         )
+
+    def calm(self, artifact: RecordId) -> None:
+        """Wait until an artifact may be reported again."""
+        over = self.world().state.artifacts[artifact].reported_at
+        if over is not None:
+            self.until(lambda _: self.world().state.tick >= over + REPORT_PAUSE)
 
     def assess(self, name: RoundId, *, credible: bool, index: int = MODERATOR) -> Record:
         """Assess a report; gives the record."""

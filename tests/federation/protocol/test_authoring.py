@@ -113,7 +113,9 @@ def test_a_credible_report_hides_and_one_that_is_not_does_nothing() -> None:
     assert verdict is not None
     assert (verdict.by, verdict.rulers) == (DecidedBy.UNFOUNDED, (town.agent(MODERATOR),))
     assert counts(town, filed, said)
+    refused(Code.COOLDOWN, lambda: town.report(artifact.id))
 
+    town.calm(artifact.id)
     town.report(artifact.id)
     second = town.newest(artifact.id, "report")
     town.in_phase(second, Phase.ASSESS)
@@ -149,7 +151,7 @@ def test_a_contested_result_is_ruled_and_a_contested_ruling_goes_to_the_operator
 
     verdict = town.world().rounds[name].verdict
     assert verdict is not None
-    assert (verdict.by, verdict.contested) == (DecidedBy.TIMEOUT, True)
+    assert (verdict.by, verdict.contested) == (DecidedBy.ARBITER, True)
     assert counts(town, first, ruled, again)
 
 

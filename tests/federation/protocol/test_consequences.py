@@ -10,6 +10,7 @@ from federation.trust import EvidenceKind
 from tests.federation.protocol.curating import (
     curating,
     disputed,
+    file_dispute,
     newest_round,
     poll,
     revise,
@@ -58,6 +59,19 @@ def test_a_dismissed_dispute_costs_the_disputer_and_rewards_the_author() -> None
     assert EvidenceKind.DISPUTE_DISMISSED in kinds(town, 3)
     assert EvidenceKind.SURVIVED in kinds(town, 0)
     assert edge(town, 1, 0) == edge(town, 4, 0) == 1
+
+
+def test_a_retraction_that_nobody_has_decided_says_nothing_against_those_who_approved() -> None:
+    town = curating(disputes={"timeout": "retract"})
+    artifact = standing(town)
+    file_dispute(town, 3, artifact)
+    until_state(town, artifact, ArtifactState.RETRACTED)
+    town.rest(11_000)
+
+    assert kinds(town, 1) == kinds(town, 2) == {EvidenceKind.VOTE}
+    assert town.world().state.discipline.settled == {}
+    assert edge(town, 1, 0) == 0
+    assert broken(town.world()) == []
 
 
 def test_an_authors_own_withdrawal_harms_nobody() -> None:
@@ -150,7 +164,9 @@ def test_a_decree_about_nothing_is_refused() -> None:
     town = curating()
     artifact = standing(town)
     state = town.world().state
-    record = town.pen(Role.OPERATOR, 0).say(AdminReview(subject=bytes(32), decision=Decree.HIDE, reason="why"))
+    record = town.pen(Role.OPERATOR, 0).say(
+        AdminReview(subject=bytes(32), decision=Decree.HIDE, reason="why")
+    )
     consequences.decree(state, record, record.body)
 
     assert state.refused[record.id] is Code.UNKNOWN_ARTIFACT

@@ -308,7 +308,7 @@ def test_a_banned_agent_may_still_appeal_and_what_is_void_cannot_be_appealed() -
     docket.frivolous(1, times=16)
     docket.tick()
     first, second, *_ = docket.state.discipline.of(docket.name(1))
-    assert discipline.refusal(docket.state, docket.name(1)) is Code.BANNED
+    assert discipline.refusal(docket.state, docket.name(1)) is Code.AGENT_BANNED
 
     assert docket.appeal(1, first.id) is None
     discipline.reclassify(docket.state, second.id)

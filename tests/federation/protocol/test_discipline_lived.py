@@ -1,11 +1,19 @@
 """Sanctions in a living town: through the door, the cut and the tick, alike on every member."""
 
+from federation.certificates import Phase
 from federation.protocol import authoring, discipline, snapshot
 from federation.protocol.invariants import broken, disagreements
-from federation.records import AgentHealth, Health, Role
+from federation.records import AdminReview, AgentHealth, Decree, Health, Role
 from federation.sanctions import RuleId
 from tests.federation.protocol.acts import next_tick
-from tests.federation.protocol.curating import SALT, curating, disputed, standing
+from tests.federation.protocol.curating import (
+    SALT,
+    curating,
+    disputed,
+    file_report,
+    newest_round,
+    standing,
+)
 from tests.federation.protocol.town import Town
 
 _DISPUTER, _BROKEN = 3, 6
@@ -82,3 +90,29 @@ def test_a_world_with_sanctions_is_read_back_alike() -> None:
 
     assert read.certified.state.discipline == world.state.discipline
     assert world.state.discipline.quarantines
+
+
+def test_what_is_given_back_between_two_ticks_stands_in_the_world_digest_at_once() -> None:
+    town = curating(badges={8: ("moderator",)})
+    artifact = standing(town)
+    file_report(town, _DISPUTER, artifact)
+    name = newest_round(town, artifact, 2)
+    town.in_phase(name, Phase.ASSESS)
+    said = authoring.assess(
+        town.home(8), town.keyring(8), name, credible=False, note="", salt=SALT, now=town.now
+    )
+    town.arrive(town.home(8), said)
+    town.until(lambda now: now.world().rounds[name].closed)
+    next_tick(town)
+    world = town.world()
+    (one,) = world.state.discipline.of(town.agent(_DISPUTER))
+    tick = world.state.tick
+    act = AdminReview(subject=one.id, decision=Decree.RECLASSIFY, reason="It was a fair report.")
+    town.arrive(world, town.pen(Role.OPERATOR, 0).say(act))
+    town.until(lambda now: now.world().state.discipline.violations[one.id].void)
+
+    assert world.state.tick == tick
+    assert world.state.ledger.rows(town.agent(_DISPUTER)) == ()
+    # A snapshot of this cut works its rows out anew, and must come to the same.
+    snapshot.read(snapshot.take(world), charter=town.founding.charter, log=world.log)
+    assert broken(world) == []

@@ -146,3 +146,17 @@ def test_an_agent_signs_nothing_of_this() -> None:
     assert caught.value.code is Code.WRONG_ROLE
     body = AdminReview(subject=named("a"), decision=Decree.HIDE, reason="no")
     assert world.state.acts.refusal(world.state, town.sign(0, body), body) is Code.NOT_MEMBER
+
+
+def test_a_retraction_of_what_does_not_stand_is_refused_before_it_is_signed() -> None:
+    town = Town.of(1, 4)
+    world = town.world()
+    record = town.propose(0)
+    town.open_round(record)
+
+    with pytest.raises(RefusedError) as caught:
+        operating.decide(
+            world, ring(town), record.id, decision=Decree.RETRACT, reason="It.", now=town.now
+        )
+    assert caught.value.code is Code.GUARD_FAILED
+    assert "what stands" in caught.value.why

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from federation.certificates import CutSlot, Phase, RoundSlot, slot_key
+from federation.charter import preset
 from federation.core import InstanceId
 from federation.crypto import KeySigner, is_signed_by, plain_hash
 from federation.protocol import Durable, World, inputs, restore, snapshot, step
@@ -17,6 +19,7 @@ from federation.records import Role
 from tests.builders import named
 from tests.federation.protocol.acts import claim, fork, is_forked
 from tests.federation.protocol.alike import differences
+from tests.federation.protocol.curating import file_dispute, newest_round, standing
 from tests.federation.protocol.town import keys, rules, verify
 from tests.federation.protocol.trial import Trial
 
@@ -304,3 +307,23 @@ def test_final_slots_of_open_rounds_still_answer_with_their_certificate() -> Non
         effects = step(observer, inputs.Packet(packet=sent, peer=name), town.now)
         assert not [one for one in effects if isinstance(one, fx.Refused)]
     assert named("nobody") not in observer.rounds
+
+
+def test_a_node_back_from_a_snapshot_knows_which_rounds_wait_for_their_lot() -> None:
+    town = album(
+        1,
+        5,
+        badges={4: ("arbiter",)},
+        review=rules(k=2, q_min=2, commit=2_000, rule=4_000, admin=2_000),
+        disputes=msgspec.structs.replace(preset("test").disputes, q_dispute=2, r_dispute=0),
+    )
+    artifact = standing(town)
+    file_dispute(town, 3, artifact)
+    # One reviewer is left and no vote can decide: an arbiter must, and the next cut draws it.
+    name = newest_round(town, artifact, 2)
+    cut = town.world().state.cut
+    assert town.world().rounds[name].pin.beacon is None
+    back, _ = town.back(0, town.pictures(0)[-1])
+
+    assert back.state.cut == cut
+    assert back.lots == town.world().lots == {name}

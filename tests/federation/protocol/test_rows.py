@@ -98,7 +98,9 @@ def test_an_artifact_row_tells_state_and_tally() -> None:
         [reason.value for reason in verdict.narrow],
     ]
     voters = sorted(town.agent(index) for index in (1, 2, 4, 5))
-    assert past == plain_hash(encode([[opened], None, 1, 0, 0, None, None, [], [], voters, 0]))
+    assert past == plain_hash(
+        encode([[opened], None, 1, 0, 0, None, None, [], [], voters, 0, None])
+    )
 
 
 def test_an_artifact_without_a_verdict_has_no_tally() -> None:

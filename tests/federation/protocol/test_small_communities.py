@@ -356,11 +356,11 @@ def test_a_result_that_nobody_contests_stands_after_the_window() -> None:
 
 
 @pytest.mark.parametrize("who", [0, 1])
-def test_a_contested_result_goes_by_sign_while_nobody_can_rule(who: int) -> None:
+def test_a_contested_result_stands_while_nobody_can_rule(who: int) -> None:
     town, record, verdict = contested({1: 1, 2: 1, 3: 1}, by=who)
 
-    assert verdict.by is DecidedBy.SIGN
-    assert Narrow.BY_SIGN in verdict.narrow
+    assert verdict.by is DecidedBy.VOTE
+    assert verdict.contested
     assert state_of(town, record) is State.ACTIVE
 
 

@@ -19,7 +19,8 @@ from federation.records import (
     wire,
 )
 from tests import strategies
-from tests.builders import Chain, person, smallest
+from tests.builders import Chain, person
+from tests.smallest_bodies import smallest
 
 
 @given(strategies.bodies)

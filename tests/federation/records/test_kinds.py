@@ -2,16 +2,19 @@
 
 import re
 
+import pytest
+
 from federation.core import Code
 from federation.records import KINDS, ArtifactText, Kind, Note, Role
-from tests import builders, strategies
+from tests import strategies
 from tests.federation.records.reference_page import PAGE, written
+from tests.smallest_bodies import smallest
 
 
 def test_every_kind_has_a_row_a_builder_and_a_strategy() -> None:
     assert list(KINDS) == list(Kind)
     assert set(strategies.BODIES) == set(Kind)
-    assert all(builders.smallest(kind) for kind in Kind)
+    assert all(smallest(kind) for kind in Kind)
 
 
 def test_no_two_kinds_share_a_body() -> None:
@@ -19,10 +22,17 @@ def test_no_two_kinds_share_a_body() -> None:
 
 
 def test_only_agents_propose_argue_and_vote() -> None:
-    deliberating = [kind for kind in Kind if kind.startswith(("artifact.", "review."))]
+    deliberating = [
+        kind for kind in Kind if kind.startswith(("artifact.", "review.", "dispute.", "sanction."))
+    ]
 
-    assert len(deliberating) == 6
+    assert len(deliberating) == 16
     assert all(KINDS[kind].authors == {Role.AGENT} for kind in deliberating)
+
+
+@pytest.mark.parametrize("kind", [Kind.HEALTH, Kind.ADMIN, Kind.ADOPT, Kind.COSIGN])
+def test_only_operators_decide_by_hand_and_change_the_rules(kind: Kind) -> None:
+    assert KINDS[kind].authors == {Role.OPERATOR}
 
 
 def test_only_instances_admit_and_certify_and_only_operators_delegate() -> None:
@@ -42,7 +52,8 @@ def test_a_kind_has_prose_exactly_if_its_body_names_a_text() -> None:
         assert (spec.text is not None) == named
         assert not named or "text_len" in spec.body.__struct_fields__
     assert KINDS[Kind.PROPOSE].text is ArtifactText
-    assert KINDS[Kind.ARGUE].text is Note
+    assert KINDS[Kind.REVISE].text is ArtifactText
+    assert KINDS[Kind.ARGUE].text is KINDS[Kind.DISPUTE].text is Note
 
 
 def test_every_kind_counts_from_the_first_protocol_level() -> None:

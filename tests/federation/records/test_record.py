@@ -35,8 +35,8 @@ from tests.builders import (
     named,
     person,
     propose,
-    smallest,
 )
+from tests.smallest_bodies import smallest
 from tests.vectors import second_reader
 from tests.vectors.second_schemas import SCHEMAS
 
@@ -116,7 +116,7 @@ def test_any_damage_is_refused_or_touches_the_text_only(
     assert read == record.with_text(None)
 
 
-@given(strategies.records((Kind.PROPOSE, Kind.ARGUE)), st.data())
+@given(strategies.records((Kind.PROPOSE, Kind.REVISE, Kind.ARGUE, Kind.DISPUTE)), st.data())
 def test_a_damaged_text_is_ignored_and_the_record_stands(
     record: Record, data: st.DataObject
 ) -> None:

@@ -9,7 +9,8 @@ from federation.codec import decode, encode
 from federation.core import Code, PeerError
 from federation.records import KINDS, Claim, Kind
 from federation.records.review_bodies import __all__ as exported
-from tests.builders import ballot, propose, smallest
+from tests.builders import ballot, propose
+from tests.smallest_bodies import smallest
 
 MANY = [bytes([number]) * 32 for number in range(65)]
 """Digests in ascending order."""
@@ -37,6 +38,8 @@ BOUNDS: list[tuple[Kind, str, object, object]] = [
     (Kind.ARGUE, "level", "procedural", "personal"),
     (Kind.ARGUE, "claim", 16, 17),
     (Kind.ARGUE, "evidence", MANY[:16], MANY[:17]),
+    (Kind.ARGUE, "nonce", bytes(32), bytes(31)),
+    (Kind.ARGUE, "nonce", None, b""),
     (Kind.COMMIT, "sealed", bytes(552), bytes(551)),
     (Kind.COMMIT, "commitment", bytes(32), None),
     (Kind.REVEAL, "nonce", bytes(32), bytes(16)),
@@ -60,7 +63,9 @@ def test_a_field_reaches_its_bound_and_not_beyond(
         decode(encode(fields | {field: beyond}), KINDS[kind].body, what="body")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind.startswith("review.")])
+@pytest.mark.parametrize(
+    "kind", [*(kind for kind in Kind if kind.startswith("review.")), Kind.ASSESS]
+)
 def test_every_record_of_a_review_names_its_round_and_what_it_follows(kind: Kind) -> None:
     fields = KINDS[kind].body.__struct_fields__
 

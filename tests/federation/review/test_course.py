@@ -177,8 +177,9 @@ def test_a_clear_result_waits_for_the_contest_window() -> None:
     quiet = ended(scene, finals | {Phase.CONTEST: final(Phase.CONTEST)})
     loud = ended(scene, finals | {Phase.CONTEST: final(Phase.CONTEST, scene.contest(1, finals))})
 
-    assert quiet.by is DecidedBy.VOTE
-    assert loud.by is DecidedBy.SIGN
+    assert (quiet.by, quiet.contested) == (DecidedBy.VOTE, False)
+    # Nobody can arbitrate, and a contest alone changes nothing.
+    assert (loud.by, loud.contested) == (DecidedBy.VOTE, True)
 
 
 def test_an_unclear_result_is_escalated_without_a_contest_window() -> None:

@@ -162,7 +162,7 @@ def before(scene: Scene) -> Artifact:
     if scene.pin.kind == "dispute":
         state = State.DISPUTED
     elif scene.pin.kind == "report":
-        return proposed(state=State.ACTIVE)
+        return proposed(state=State.ACTIVE, round=None)
     return in_round(proposed(state=state), ROUND)
 
 

@@ -7,6 +7,7 @@ import pytest
 from federation.artifacts import DecidedBy, Narrow
 from federation.certificates import Phase
 from federation.core import AgentId
+from federation.crypto import Choice
 from federation.records import Decree, Ruled
 from federation.review import AgentView, AwaitsLot, course, expected_after, next_phase
 from federation.trust import Decision
@@ -182,7 +183,8 @@ def test_a_contested_ruling_goes_to_the_operators() -> None:
 
     assert (kept.by, kept.accepted, kept.contested) == (DecidedBy.ADMIN, True, True)
     assert len(kept.rulers) == 3
-    assert (silent.by, silent.accepted) == (DecidedBy.TIMEOUT, False)
+    # Who contests a ruling must not win by the operators' silence.
+    assert (silent.by, silent.accepted, silent.contested) == (DecidedBy.ARBITER, False, True)
     assert len(silent.ballots) == 5
 
 
@@ -253,6 +255,29 @@ def test_a_dispute_that_nobody_decides_ends_as_the_charter_says(
     for end in (finals | {Phase.ADMIN: final(Phase.ADMIN)}, late):
         verdict = ended(scene, end)
         assert (verdict.by, verdict.accepted) == (DecidedBy.TIMEOUT, kept)
+
+
+@pytest.mark.parametrize("votes", [FOR, AGAINST])
+def test_a_contested_vote_stands_if_neither_arbiters_nor_operators_answer(votes: Choice) -> None:
+    scene = panel(0, disputes={"timeout": "keep"})
+    finals = scene.voted(dict.fromkeys(PANEL, votes))
+    finals[Phase.CONTEST] = final(Phase.CONTEST, scene.contest(0, finals))
+    assert next_phase(scene.pin, finals) is Phase.ADMIN
+    verdict = ended(scene, finals | {Phase.ADMIN: final(Phase.ADMIN)})
+
+    # Else the author of what a panel has retracted would contest that, and wait.
+    assert (verdict.by, verdict.accepted) == (DecidedBy.VOTE, votes is FOR)
+    assert verdict.contested
+
+
+def test_a_frozen_result_thaws_to_the_vote_if_the_operators_say_nothing() -> None:
+    scene = panel()
+    finals = scene.voted(dict.fromkeys(PANEL, AGAINST))
+    finals[Phase.CONTEST] = final(Phase.CONTEST, scene.contest(0, finals))
+    frozen = ruled(scene, finals, Ruled.FREEZE)
+    verdict = ended(scene, frozen | {Phase.ADMIN: final(Phase.ADMIN)})
+
+    assert (verdict.by, verdict.accepted) == (DecidedBy.VOTE, False)
 
 
 def test_a_dispute_without_a_ruling_goes_to_the_operators() -> None:

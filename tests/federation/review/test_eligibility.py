@@ -53,6 +53,25 @@ def test_barred_agents_do_not_fill_the_bench() -> None:
     assert scene.pin.eligible.relaxed
 
 
+def test_a_used_up_panel_does_not_hand_a_rerun_to_the_authors_operator() -> None:
+    scene = Scene.of(3, 1, 1, 1, rerun=True, voted=(3, 4, 5))
+
+    assert not scene.pin.eligible.reviewers
+    assert not scene.pin.eligible.relaxed
+
+
+def test_where_the_exclusion_was_relaxed_a_rerun_has_who_is_left() -> None:
+    scene = Scene.of(3, 1, rerun=True, voted=(1, 3))
+
+    assert scene.pin.eligible.reviewers == scene.ids(2)
+
+
+def test_who_brought_back_the_work_of_another_does_not_review_it() -> None:
+    scene = Scene.of(*SIX, disputer=3)
+
+    assert scene.pin.eligible.reviewers == scene.ids(1, 2, 4, 5)
+
+
 def test_newcomers_practise_under_the_same_exclusions() -> None:
     strict = Scene.of(2, 1, 1, 1, 1, views={1: NEWCOMER, 5: NEWCOMER})
     relaxed = Scene.of(2, 1, 1, 1, views={1: NEWCOMER, 4: NEWCOMER})
@@ -92,9 +111,9 @@ def test_sanctions_have_codes_of_their_own() -> None:
     author, suspended, banned, quarantined, probation, _ = (chain.id for chain in scene.agents)
 
     assert may_take_part(agents, suspended) is Code.SUSPENDED
-    assert may_take_part(agents, banned) is Code.BANNED
+    assert may_take_part(agents, banned) is Code.AGENT_BANNED
     assert may_vote(agents, allowed, suspended) is Code.SUSPENDED
-    assert may_object(agents, banned, author) is Code.BANNED
+    assert may_object(agents, banned, author) is Code.AGENT_BANNED
     assert may_object(agents, quarantined, author) is Code.QUARANTINED
     assert may_object(agents, probation, author) is None
     # It is taken to be broken: it may show that it is not.
@@ -148,13 +167,6 @@ def test_only_the_panel_of_a_rerun_is_fresh_in_a_review() -> None:
 
     assert first.pin.eligible.reviewers == first.ids(1, 2, 3, 4, 5)
     assert rerun.pin.eligible.reviewers == rerun.ids(3, 4, 5)
-
-
-def test_a_rerun_lets_the_authors_operator_in_where_too_few_are_left() -> None:
-    scene = Scene.of(3, 1, 1, 1, voted=(3, 1), rerun=True)
-
-    assert scene.pin.eligible.reviewers == scene.ids(2, 4, 5)
-    assert scene.pin.eligible.relaxed
 
 
 def test_nobody_votes_about_a_sanction() -> None:

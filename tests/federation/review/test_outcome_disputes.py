@@ -242,3 +242,21 @@ def test_arguments_of_all_turns_and_opened_assessments_can_be_answered() -> None
     assert outcome(sealed, sealed.voted(votes, finals=start)).answered == (
         Answered(agent=opened.author, argument=opened.id),
     )
+
+
+@pytest.mark.parametrize("votes", [FOR, AGAINST])
+def test_an_operator_earns_nothing_by_disputing_what_its_own_agent_wrote(votes: Choice) -> None:
+    scene = Scene.of(2, *[1] * 6, kind="dispute", disputer=1)
+    finals = scene.voted(dict.fromkeys(range(2, 8), votes))
+    said = outcome(scene, finals)
+
+    assert said.decision is (Decision.ACCEPT if votes is FOR else Decision.REJECT)
+    assert said.disputer == (scene.agents[1].id if votes is FOR else None)
+
+
+def test_a_resubmission_of_anothers_work_is_the_contribution_of_who_brought_it_back() -> None:
+    own, other = Scene.of(*SIX), Scene.of(*SIX, disputer=5)
+    votes = dict.fromkeys(range(1, 5), AGAINST)
+
+    assert outcome(own, own.voted(votes)).author == own.agents[0].id
+    assert outcome(other, other.voted(votes)).author == other.agents[5].id

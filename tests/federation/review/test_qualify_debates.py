@@ -123,7 +123,7 @@ def test_banned_and_suspended_agents_say_nothing() -> None:
     scene = Scene.of(*SIX, views={1: {"banned": True}, 2: {"suspended": True}, 3: {}})
     finals = scene.opening()
 
-    assert code(scene, {}, scene.argue(1, {})) is Code.BANNED
+    assert code(scene, {}, scene.argue(1, {})) is Code.AGENT_BANNED
     assert code(scene, {}, scene.argue(2, {})) is Code.SUSPENDED
     assert code(scene, finals, scene.commit(2, finals)) is Code.SUSPENDED
 

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from federation.crypto import Choice
 from federation.sanctions import FOR_OF_SIXTEEN, Model, Sample, bits, classify
@@ -39,12 +40,14 @@ def test_the_logarithms_are_those_of_sixteenths() -> None:
     assert all({f, 16 - f} <= _LOG2.keys() for pair in FOR_OF_SIXTEEN.values() for f in pair)
 
 
-def test_few_votes_tell_nothing() -> None:
-    inverted = _votes([_AGAINST] * 30, [_FOR] * 30)
+def test_few_votes_tell_nothing_however_clear_they_are() -> None:
+    rules = replace(RULES, sample=20, odds=1)
+    inverted = _votes([_AGAINST] * 10, [_FOR] * 10)
 
-    assert classify(inverted, RULES) is Model.INVERTED
-    few = [*inverted[:9], *inverted[-10:]]
-    assert classify(few, RULES) is None
+    assert classify(inverted, rules) is Model.INVERTED
+    assert classify(inverted[1:], rules) is None
+    # And many that are not clear enough tell nothing either.
+    assert classify(inverted, replace(rules, odds=20)) is None
 
 
 def test_abstentions_are_no_votes() -> None:

@@ -28,7 +28,7 @@ def _held(level: int, *, quarantined: bool = False) -> Held:
         (2, 5, 100, None),
         (3, 5, 50, None),
         (4, 5, 0, Code.SUSPENDED),
-        (5, 5, 0, Code.BANNED),
+        (5, 5, 0, Code.AGENT_BANNED),
     ],
 )
 def test_each_level_takes_at_least_what_the_one_below_takes(

@@ -104,6 +104,18 @@ def test_a_rate_limit_is_left_only_once_a_whole_window_is_clean() -> None:
     assert levels[18] == 0
 
 
+def test_inherited_points_keep_a_window_from_being_clean() -> None:
+    inherited = Inherited(points=4, since=1)
+    levels = _levels([seen(1, points=2)], 12, inherited=inherited)
+
+    assert levels[1:11] == [3] * 10
+    assert levels[11] == 0
+    later = _levels([seen(1, points=2)], 16, inherited=Inherited(points=4, since=5))
+    # The own points go at tick 11, the inherited ones at 15.
+    assert later[5:15] == [3] * 10
+    assert later[15] == 0
+
+
 def test_probation_is_left_straight_to_the_ground() -> None:
     levels = _levels([seen(2, number=one) for one in range(6)], 20)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from federation.simulation.network.node import SimNode
 
 
+_EARLY: Final = "revealed before the box was shut"
 _DECIDING: Final = (Phase.DECIDE, Phase.RULE, Phase.ADMIN)
 """Phases whose list can let an artifact stand; the fast track needs an empty one."""
 
@@ -37,6 +38,8 @@ class Rounds(Monitor):
         self._careful = careful
         self._commits: dict[RecordId, Record] = {}
         self._revealed: set[RecordId] = set()
+        self._once: dict[RoundId, str] = {}
+        """Rounds in which a ballot was opened while only the first box was certified, and by whom."""
         self._lists: dict[tuple[RoundId, Phase], tuple[Digest, tuple[RecordId, ...]]] = {}
         self._verdicts: dict[RoundId, Verdict] = {}
         self._cuts: dict[bytes, int] = {}
@@ -82,11 +85,20 @@ class Rounds(Monitor):
                     self._is_boxed(record, reveal)
                     and (home is None or self._is_shut(home, reveal.round))
                 ):
-                    self.broke(
-                        "revealed before the box was shut", f"by agent {short(record.author)}"
-                    )
+                    self.broke(_EARLY, f"by agent {short(record.author)}")
+                elif (
+                    record.author in self._careful
+                    and self._certified(reveal.round, Phase.COMMIT2) is None
+                ):
+                    self._once[reveal.round] = short(record.author)
             case _:
                 pass
+
+    def finish(self) -> None:
+        """See whether a box was widened after somebody had opened a ballot of it."""
+        for name, who in self._once.items():
+            if self._certified(name, Phase.COMMIT2) is not None:
+                self.broke(_EARLY, f"by agent {who}, and then the box was widened")
 
     def _is_boxed(self, record: Record, reveal: Reveal) -> bool:
         for phase in (Phase.COMMIT, Phase.COMMIT2):

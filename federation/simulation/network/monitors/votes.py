@@ -65,7 +65,7 @@ class Said:
 def quorum_of(community: "Community") -> int:
     """Give q of a community from the monitor's own table."""
     charter = community.founding.charter
-    members = len(charter.genesis.operators)
+    members = len({member.operator for member in charter.genesis.instances})
     available = members == 3 and charter.timing.three == "available"  # noqa: PLR2004 # the table's odd row
     return THREE_AVAILABLE if available else QUORUMS[members]
 
