@@ -20,6 +20,7 @@
 `vetting`       one pass over the admissions of a cut
 `admittance`    what is told of an admission before a cut decides
 `filing`        what agents file about artifacts: its facts, and why it does not count
+`findings`      what instances find about artifacts, and what it does
 `openings`      rounds that a cut opens: asked for, and by the rules
 `consequences`  what follows from an ended round, a decree, a ban
 `story`         the rows of the lifecycle's table that each artifact has taken

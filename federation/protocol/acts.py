@@ -43,8 +43,9 @@ OPEN_MOST: Final = 8
 """Open acts of one operator: each costs every node memory until it lapses."""
 
 Place: TypeAlias = Annotated[int, Meta(ge=0)]
-OnArtifact: Final = frozenset({Decree.RETRACT, Decree.HIDE, Decree.SHOW})
-"""What operators can decide about an artifact outside a round: to keep it is what happens anyway."""
+OnArtifact: Final = frozenset({Decree.KEEP, Decree.RETRACT, Decree.HIDE, Decree.SHOW})
+"""What operators can decide about an artifact outside a round: to keep it answers every flag that
+asks for a look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,8 +355,8 @@ def _subject_refusal(state: "State", body: AdminReview) -> Code | None:
     if artifact is None:
         return Code.UNKNOWN_ARTIFACT
     # Whether it still stands once there is a quorum its cut finds out.
-    falls = body.decision is Decree.RETRACT
-    return Code.GUARD_FAILED if falls and artifact.state is not ArtifactState.ACTIVE else None
+    about_standing = body.decision in (Decree.KEEP, Decree.RETRACT)
+    return Code.GUARD_FAILED if about_standing and artifact.state is not ArtifactState.ACTIVE else None
 
 
 def _coming(genesis: Charter, record: Record, body: CharterAdopt) -> Coming:

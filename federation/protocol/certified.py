@@ -140,6 +140,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_un
     due: tuple[Due, ...]
     reversals: tuple[Reversal, ...]
     unfounded: tuple[UnfoundedReport, ...]
+    found: tuple[tuple[InstanceId, tuple[int, int]], ...]
+    """Findings of instances: a tick, and how many counted in its epoch; by id."""
     acts: ActsRow
     discipline: DisciplineRow
     refused: tuple[tuple[RecordId, Code], ...]
@@ -221,6 +223,7 @@ def rows_of(
         due=tuple(state.due),
         reversals=tuple(state.reversals),
         unfounded=tuple(state.unfounded),
+        found=tuple(sorted(state.found.items())),
         acts=state.acts.row(),
         discipline=state.discipline.row(),
         refused=tuple(sorted(state.refused.items())),

@@ -116,7 +116,7 @@ def submission(state: State, record: Record, body: Propose) -> Submission:
         r=agent.r if agent else 0,
         r_min=review.r_min,
         duplicate_of=first if first != record.id else None,
-        used=_in_epoch(state, agent.proposed) if agent else 0,
+        used=used_in_epoch(state, agent.proposed) if agent else 0,
         quota=discipline.quota(state, record.author, quota),
         revises=body.revises if isinstance(body, Revise) else None,
         cites=body.cites,
@@ -175,7 +175,7 @@ def report(state: State, record: Record, body: DisputeReport) -> Report:
         reporter=record.author,
         refused=personal(state, record),
         has_text=body.text_hash is not None,
-        used=_in_epoch(state, agent.reports) if agent else 0,
+        used=used_in_epoch(state, agent.reports) if agent else 0,
         quota=discipline.quota(state, record.author, state.charter.quotas.reports_epoch),
         tick=state.tick,
     )
@@ -187,7 +187,7 @@ def stale_flag(state: State, record: Record) -> StaleFlag:
     return StaleFlag(
         agent=record.author,
         refused=personal(state, record),
-        used=_in_epoch(state, agent.flags) if agent else 0,
+        used=used_in_epoch(state, agent.flags) if agent else 0,
         quota=discipline.quota(state, record.author, state.charter.quotas.flags_epoch),
     )
 
@@ -224,14 +224,15 @@ _STANDING: Final = frozenset({ArtifactState.ACTIVE, ArtifactState.DISPUTED})
 """States in which an artifact is still read as knowledge, so that others may not vanish from under it."""
 
 
-def _in_epoch(state: State, counted: tuple[int, int]) -> int:
+def used_in_epoch(state: State, counted: tuple[int, int]) -> int:
+    """Give how many have counted in the epoch of this cut, of a tick and a count of its epoch."""
     tick, used = counted
     return used if tick == state.tick else 0
 
 
 def count_in_epoch(state: State, counted: tuple[int, int]) -> tuple[int, int]:
     """Count one more in the epoch of this cut."""
-    return state.tick, _in_epoch(state, counted) + 1
+    return state.tick, used_in_epoch(state, counted) + 1
 
 
 def is_barred(state: State, agent: bytes) -> bool:

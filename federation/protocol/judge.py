@@ -13,7 +13,7 @@ from typing import Final
 from federation.certificates import Phase, RoundSlot
 from federation.certificates.values import value_blobs
 from federation.core import AgentId, Code, PeerError
-from federation.protocol import admittance, discipline, filing, finality, judgements
+from federation.protocol import admittance, discipline, filing, finality, findings, judgements
 from federation.protocol.fold import has_picked
 from federation.protocol.progress import is_contained
 from federation.protocol.rounds import Round, earlier
@@ -34,6 +34,7 @@ from federation.records import (
     DisputeFile,
     DisputeReport,
     FlagStale,
+    NearDuplicate,
     OperatorAdmit,
     Propose,
     Record,
@@ -95,6 +96,10 @@ def _trigger(world: World, record: Record) -> Judgement:
             Propose() | Withdraw() | Resubmit() | FlagStale() | DisputeFile() | DisputeReport()
         ) as body:
             refusal = filing.refusal(state, record, body)
+            if refusal is not None:
+                return _void(refusal.code, refusal.why)
+        case NearDuplicate() as body:
+            refusal = findings.foreseen(state, record, body)
             if refusal is not None:
                 return _void(refusal.code, refusal.why)
         case Appeal() as body:

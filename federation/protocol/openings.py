@@ -6,6 +6,7 @@ for: a fresh panel after a rerun was ruled, and disputes by the rules, of which 
 many.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from federation.artifacts import (
@@ -17,8 +18,8 @@ from federation.artifacts import (
     in_round,
 )
 from federation.artifacts import State as ArtifactState
-from federation.core import RecordId
-from federation.protocol import consequences, discipline, filing
+from federation.core import Code, RecordId
+from federation.protocol import consequences, discipline, filing, findings
 from federation.protocol.rounds import Asked, Round, open_appeal, open_round
 from federation.protocol.state import Agent, State
 from federation.protocol.story import note_round, took
@@ -28,6 +29,7 @@ from federation.records import (
     DisputeFile,
     DisputeReport,
     FlagStale,
+    NearDuplicate,
     Propose,
     Record,
     Resubmit,
@@ -39,6 +41,7 @@ from federation.review import Ended, RoundPin, advance, next_phase
 def open_rounds(state: State, fresh: list[Record]) -> tuple[Round, ...]:
     """Take in what the fresh records of a cut file, in their order, and open their rounds."""
     opened: list[Round] = []
+    of_new = findings.of_new(fresh)
     for record in fresh:
         body = record.body
         match body:
@@ -49,7 +52,7 @@ def open_rounds(state: State, fresh: list[Record]) -> tuple[Round, ...]:
                 if refused is not None:
                     state.refused[record.id] = refused.code
                     continue
-                one = _file(state, record, body)
+                one = _file(state, record, body, of_new.get(record.id, ()))
             case Appeal():
                 code = discipline.appeal_refusal(state, record, body)
                 if code is not None:
@@ -57,6 +60,11 @@ def open_rounds(state: State, fresh: list[Record]) -> tuple[Round, ...]:
                     continue
                 discipline.note_appeal(state, record, body)
                 one = open_appeal(state, record, body)
+            case NearDuplicate():
+                # One about a proposal of this cut was looked at with it, or will be.
+                if body.artifact not in of_new:
+                    _find(state, record, body)
+                continue
             case AgentHealth():
                 code = discipline.health(state, record, body)
                 if code is not None:
@@ -66,6 +74,10 @@ def open_rounds(state: State, fresh: list[Record]) -> tuple[Round, ...]:
                 continue
         if one is not None:
             opened.append(begin(state, one))
+    for name, found in of_new.items():
+        if name not in state.artifacts:
+            # What they are about was refused.
+            state.refused.update((record.id, Code.UNKNOWN_ARTIFACT) for record in found)
     return tuple(opened)
 
 
@@ -122,12 +134,13 @@ def _file(
     state: State,
     record: Record,
     body: Propose | Withdraw | Resubmit | FlagStale | DisputeFile | DisputeReport,
+    found: Sequence[Record],
 ) -> Round | None:
     """Take in what passed its guard; give the round that it opens, if it opens one."""
     agent = state.agents[record.author]
     match body:
         case Propose():
-            return _propose(state, record, body, agent)
+            return _propose(state, record, body, agent, found)
         case Resubmit():
             artifact = state.artifacts[body.artifact]
             facts = filing.resubmission(state, record, body)
@@ -193,8 +206,21 @@ def _file(
             return one
 
 
-def _propose(state: State, record: Record, body: Propose, agent: Agent) -> Round:
+def _find(state: State, record: Record, body: NearDuplicate) -> None:
+    """Flag an artifact that is known already: the round that it is in goes on as it was pinned."""
+    artifact = state.artifacts.get(body.artifact)
+    if artifact is None:
+        state.refused[record.id] = Code.UNKNOWN_ARTIFACT
+        return
+    state.put(findings.take(state, artifact, (record,)))
+
+
+def _propose(
+    state: State, record: Record, body: Propose, agent: Agent, found: Sequence[Record]
+) -> Round:
+    """Take a proposal in, with what this cut finds about it: so its round pins the flag."""
     artifact = apply(None, Action.SUBMIT, filing.submission(state, record, body), tick=state.tick)
+    artifact = findings.take(state, artifact, found)
     state.agents[record.author] = replace(
         agent, proposed=filing.count_in_epoch(state, agent.proposed)
     )

@@ -82,6 +82,7 @@ def world_of(written: Rows, *, charter: Charter, log: Log) -> Certified:
         due=list(written.due),
         reversals=list(written.reversals),
         unfounded=list(written.unfounded),
+        found=dict(written.found),
         refused=dict(written.refused),
         ledger=Ledger(charter.trust),
         agreement=Agreement(charter.trust),

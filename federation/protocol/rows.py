@@ -92,8 +92,9 @@ def joining_digest(state: State) -> Digest:
     """Hash what joining costs in this epoch, who has admitted how many, acts, and sanctions.
 
     With them goes what waits to be done: rounds that the rules will open, evidence of the next tick.
+    Last come the findings of each instance in its epoch.
     """
-    waits = [state.due, state.reversals, state.unfounded]
+    waits = [state.due, state.reversals, state.unfounded, sorted(state.found.items())]
     return plain_hash(
         encode([state.joining.row(), state.acts.row(), state.discipline.row(), waits])
     )
@@ -165,6 +166,7 @@ def _artifact(artifact: Artifact) -> list[object]:
         artifact.voters,
         artifact.reports,
         artifact.reported_at,
+        artifact.near,
     ]
     return [
         artifact.author,

@@ -33,7 +33,7 @@ from federation.replication import Log
 
 T = TypeVar("T")
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Format of the bytes; a snapshot of another one is refused."""
 _TAG: Final = b"folkmoot/1/snapshot"
 

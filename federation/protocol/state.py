@@ -214,6 +214,8 @@ class State:
     """Acceptances undone since the last tick, whose evidence counts at the next."""
     unfounded: list[UnfoundedReport] = field(default_factory=list)
     """Unfounded reports since the last tick."""
+    found: dict[InstanceId, tuple[int, int]] = field(default_factory=dict)
+    """Per member instance a tick, and how many of its findings counted in that tick's epoch."""
     refused: dict[RecordId, Code] = field(default_factory=dict)
     """Contained records whose guard failed, with the reason."""
     decided: dict[RoundId, tuple[Digest, ...]] = field(default_factory=dict)

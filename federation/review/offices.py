@@ -48,7 +48,7 @@ def may_decide(pin: RoundPin, operator: IdentityId, said: AdminReview) -> Code |
 def may_speak_for_process(pin: RoundPin, lists: Finals, agent: AgentId) -> Code | None:
     """Tell why an agent may not contest a result or a ruling, or None if it may.
 
-    The author, the disputer and whoever a list before names may. Whoever appeals a sanction may
+    The author, the disputer and each reviewer whom a list before names may. Whoever appeals a sanction may
     though the sanction itself silences it everywhere else.
     """
     code = may_take_part(pin.agents, agent)
@@ -56,4 +56,6 @@ def may_speak_for_process(pin: RoundPin, lists: Finals, agent: AgentId) -> Code 
     if code is not None and not (appeals and code in {Code.SUSPENDED, Code.AGENT_BANNED}):
         return code
     involved = {record.author for final in lists.values() for record in final.records}
-    return None if agent in involved | pin.sides else Code.NOT_ELIGIBLE
+    # A newcomer that has argued once could else hold up every result for days, at no cost.
+    counted = involved & pin.eligible.reviewers
+    return None if agent in counted | pin.sides else Code.NOT_ELIGIBLE

@@ -228,7 +228,7 @@ def test_one_operator_has_few_open_acts() -> None:
         (Decree.SHOW, Code.UNKNOWN_ARTIFACT),
         (Decree.RETRACT, Code.UNKNOWN_ARTIFACT),
         (Decree.RECLASSIFY, Code.UNKNOWN_SANCTION),
-        (Decree.KEEP, Code.GUARD_FAILED),
+        (Decree.KEEP, Code.UNKNOWN_ARTIFACT),
         (Decree.UPHOLD, Code.GUARD_FAILED),
     ],
 )

@@ -236,6 +236,15 @@ def test_participants_contest_a_clear_result_once() -> None:
     assert code(scene, finals, scene.contest(5, finals)) is Code.NOT_ELIGIBLE
 
 
+def test_a_newcomer_that_was_listed_does_not_hold_up_a_result() -> None:
+    views = {3: {"tier": 0, "weight": 0, "reviewer": False}}
+    scene = Scene.of(*SIX, views=views, review={"contest": 1_000})
+    finals = scene.voted(dict.fromkeys((1, 2, 3, 4), FOR))
+
+    assert code(scene, finals, scene.contest(3, finals)) is Code.NOT_ELIGIBLE
+    assert code(scene, finals, scene.contest(4, finals)) is None
+
+
 def test_a_listed_contest_makes_nobody_a_participant() -> None:
     scene = Scene.of(*SIX, review={"contest": 1_000})
     finals = scene.voted(dict.fromkeys((1, 2, 3), FOR))
