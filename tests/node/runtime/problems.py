@@ -39,7 +39,7 @@ def children_of(parent: int, program: str) -> list[int]:
     for place in Path("/proc").glob("[0-9]*"):
         try:
             father = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            command = (place / "cmdline").read_text()
+            command = (place / "cmdline").read_text(errors="replace")
         except OSError:
             continue
         if father == parent and program in command:
