@@ -47,6 +47,9 @@ demo: setup ## hold a moot: 51 language models, sealed ballots, three processes 
 	@$(BIN)/folkmoot demo $(ARGS)
 
 test: setup ## the quick tests
+	@command -v spin >/dev/null || { \
+		echo "make test: the model of the lifecycle is checked with spin, which is missing here" >&2; \
+		echo "  fix: apt-get update && apt-get install --yes spin" >&2; exit 1; }
 	$(BIN)/pytest -n $(WORKERS) -m "not slow"
 
 test-slow: setup ## many seeds and long runs

@@ -38,7 +38,7 @@ def children_of(parent: int, program: str) -> list[int]:
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            father = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            father = int((place / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
             command = (place / "cmdline").read_text(errors="replace")
         except OSError:
             continue
