@@ -356,7 +356,9 @@ def _subject_refusal(state: "State", body: AdminReview) -> Code | None:
         return Code.UNKNOWN_ARTIFACT
     # Whether it still stands once there is a quorum its cut finds out.
     about_standing = body.decision in (Decree.KEEP, Decree.RETRACT)
-    return Code.GUARD_FAILED if about_standing and artifact.state is not ArtifactState.ACTIVE else None
+    return (
+        Code.GUARD_FAILED if about_standing and artifact.state is not ArtifactState.ACTIVE else None
+    )
 
 
 def _coming(genesis: Charter, record: Record, body: CharterAdopt) -> Coming:

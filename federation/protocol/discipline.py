@@ -38,7 +38,14 @@ def observe(
     state: "State", pin: RoundPin, finals: Finals, verdict: Verdict, artifact: Artifact | None
 ) -> None:
     """Take in a round that has ended; `artifact` is as it was before the round's verdict."""
+    copies = copied(finals)
+    copiers = {copy.author for copy in copies}
+    for copy in copies:
+        abuse(state, copy.author, RuleId.ABUSE, copy.id)
     for promise in verdict.unrevealed:
+        if promise.voter in copiers:
+            # It could never open what it copied: one deed is one violation.
+            continue
         _repeated(
             state,
             promise.voter,
@@ -47,8 +54,6 @@ def observe(
             evidence=tuple(one.id for one in box(finals) if one.author == promise.voter),
             free=state.charter.sanctions.unrevealed_free,
         )
-    for copy in copied(finals):
-        abuse(state, copy.author, RuleId.ABUSE, copy.id)
     if pin.kind == "review" and verdict.decision is Decision.REJECT:
         _rejected(state, pin, finals, verdict)
     if pin.kind in ("dispute", "report") and pin.disputer is not None and pin.cause is not None:

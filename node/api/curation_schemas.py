@@ -41,8 +41,8 @@ class ReportArtifact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Who reports; may be left out if the token acts for one agent only."""
     category: Category
     """What it does, in one word."""
-    note: Said
-    """The same in words, at most 12,000 characters."""
+    note: str = ""
+    """The same in words, at most 12,000 characters: without any it is refused with NO_GROUNDS."""
 
 
 class WithdrawArtifact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

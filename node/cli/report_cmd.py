@@ -32,7 +32,7 @@ def _file_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help=f"what it does, in one word: {', '.join(categories)}",
     )
-    note_option(parser, "what a moderator should look at", required=True)
+    note_option(parser, "what a moderator should look at; without a word it is refused")
 
 
 def _file(arguments: argparse.Namespace, output: Output) -> Exit:

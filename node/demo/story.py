@@ -153,6 +153,7 @@ class _Round(msgspec.Struct, frozen=True):
 
 class _Row(msgspec.Struct, frozen=True):
     state: str
+    settled: bool
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -319,7 +320,8 @@ class _Teller:
 
         async def so(one: Instance) -> bool:
             raw = await one.get(f"/v1/artifacts/{self.artifact}")
-            return msgspec.json.decode(raw, type=_Row).state == state
+            row = msgspec.json.decode(raw, type=_Row)
+            return row.settled and row.state == state
 
         await self._until(lambda: self._all(so), f"the artifact to be {state}")
 

@@ -9,7 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from federation.charter import Admission, Badge, Disputes, Review, Sanctions, Timing, Trust
+from federation.charter import (
+    Admission,
+    Badge,
+    Disputes,
+    Review,
+    Sanctions,
+    Severity,
+    Timing,
+    Trust,
+    check,
+)
 from federation.core import IdentityId, ParameterError
 from federation.protocol import FounderSpec, Founding, FoundingSpec, Keys, found
 from federation.records import Role
@@ -84,7 +94,8 @@ def found_realm(
     """Found a realm of any number of operators and instances.
 
     An instance is a name and the index of its operator. Raises ParameterError if the preset is
-    unknown, a parameter is out of its range, or two of one kind share a name.
+    unknown, a parameter is out of its range or does not go with the others, or two of one kind
+    share a name.
     """
     for noun, names in (
         ("operator", [*operators]),
@@ -123,6 +134,9 @@ def found_realm(
             sanctions=sanctions,
         )
     )
+    for finding in check(founding.charter):
+        if finding.severity is Severity.ERROR:
+            raise ParameterError("realm not founded", why=finding.what, fix=finding.fix)
     return Founded(
         founding=founding,
         operators=tuple(_members(Role.OPERATOR, founding.operators, operators, operator_keys)),

@@ -1,7 +1,7 @@
 """A realm of real nodes that is listened to: every random byte, every frame, every log line."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,10 +79,13 @@ def town(
     commit: int = LONG,
     homes: int | None = None,
     cost: Cost = CHEAP,
+    review: Mapping[str, object] | None = None,
+    disputes: Mapping[str, object] | None = None,
 ) -> Realm:
     """Found a realm whose box stays open until all have voted.
 
-    The agents live on the first `homes` instances; left out, on all.
+    The agents live on the first `homes` instances; left out, on all. `review` and `disputes`
+    replace fields of the test preset.
     """
     rules = preset("test")
     owners = [f"owner {number}" for number in range(agents)]
@@ -96,7 +99,10 @@ def town(
             Founder(name=f"agent {number}", operator=number, instance=number % (homes or instances))
             for number in range(agents)
         ],
-        review=msgspec.structs.replace(rules.review, commit=commit, deadline=10 * commit),
+        review=msgspec.structs.replace(
+            rules.review, **{"commit": commit, "deadline": 10 * commit, **(review or {})}
+        ),
+        disputes=msgspec.structs.replace(rules.disputes, **(disputes or {})),
     )
     places = tuple(
         write_instance(

@@ -18,7 +18,11 @@ SALT = bytes(16)
 
 
 def curating(
-    instances: int = 1, agents: int = 9, *, disputes: dict[str, object] | None = None, **rest: object
+    instances: int = 1,
+    agents: int = 9,
+    *,
+    disputes: dict[str, object] | None = None,
+    **rest: object,
 ) -> Town:
     """Found a town in which everybody has an operator of its own and a dispute needs two voices."""
     fields = {"q_dispute": 2, "cooldown": 1, "r_dispute": 0, **(disputes or {})}
@@ -137,9 +141,7 @@ def revise(town: Town, by: int, artifact: ArtifactId, title: str) -> Record:
 
 def newest_round(town: Town, artifact: ArtifactId, count: int) -> RoundId:
     """Let time pass until `count` rounds were opened for an artifact; give the newest."""
-    town.until(
-        lambda town: all(len(one.state.rounds_of[artifact]) >= count for one in town.live())
-    )
+    town.until(lambda town: all(len(one.state.rounds_of[artifact]) >= count for one in town.live()))
     return town.world().state.rounds_of[artifact][count - 1]
 
 

@@ -93,7 +93,7 @@ def sound(town: Town) -> None:
     assert disagreements(town.live()) == []
 
 
-def told(town: Town) -> Iterator[str]:
+def told(town: Town) -> Iterator[str]:  # noqa: PLR0915 # a story is told in one go
     """Let everything happen to one artifact; stops after each act with its name."""
     proposal = town.propose(AUTHOR, topics=("facts",))
     artifact = proposal.id

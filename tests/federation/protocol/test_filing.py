@@ -138,9 +138,7 @@ def test_what_was_retracted_comes_back_after_its_cooldown_with_evidence_and_not_
     resubmit(town, 0, artifact, "new")
     town.settled()
     assert code_of(lambda: resubmit(town, 0, artifact, "newer")) == Code.GUARD_FAILED
-    town.until(
-        lambda town: town.world().state.artifacts[artifact].state is ArtifactState.RETRACTED
-    )
+    town.until(lambda town: town.world().state.artifacts[artifact].state is ArtifactState.RETRACTED)
     town.until(lambda town: town.world().state.tick >= 3 + retracted(town, artifact))
     assert code_of(lambda: resubmit(town, 0, artifact, "newer")) == Code.RESUBMISSIONS_SPENT
 

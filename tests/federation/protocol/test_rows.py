@@ -99,7 +99,7 @@ def test_an_artifact_row_tells_state_and_tally() -> None:
     ]
     voters = sorted(town.agent(index) for index in (1, 2, 4, 5))
     assert past == plain_hash(
-        encode([[opened], None, 1, 0, 0, None, None, [], [], voters, 0, None])
+        encode([[opened], None, 1, 0, 0, None, None, [], [], voters, 0, None, []])
     )
 
 

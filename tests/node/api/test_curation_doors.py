@@ -86,18 +86,18 @@ def test_a_report_without_a_word_is_refused(doors: Outside, tries: Tries) -> Non
         doors,
         DISPUTER,
         422,
-        "BAD_FIELD",
+        "NO_GROUNDS",
         *("artifacts", artifact, "report"),
         category="harmful",
         note="",
-        by_shell=tries(line, "BAD_FIELD"),
+        by_shell=tries(line, "NO_GROUNDS"),
     )
 
 
 def test_a_report_just_after_an_unfounded_one_is_refused(doors: Outside, tries: Tries) -> None:
     (artifact,) = doors.accepted("Water is heavy")
-    words = {"category": "harmful", "note": "It burns."}
-    doors.done(DISPUTER, "artifacts", artifact, "report", **words)
+    category, note = "harmful", "It burns."
+    doors.done(DISPUTER, "artifacts", artifact, "report", category=category, note=note)
     name = doors.round_of(artifact, "report")
     doors.in_phase(name, "assess")
     line = f"report file {artifact} --agent 'agent 1' --category harmful --note 'It burns.'"
@@ -105,7 +105,8 @@ def test_a_report_just_after_an_unfounded_one_is_refused(doors: Outside, tries: 
         doors,
         *(1, 409, "GUARD_FAILED", "artifacts", artifact, "report"),
         by_shell=tries(line, "GUARD_FAILED"),
-        **words,
+        category=category,
+        note=note,
     )
     doors.done(MODERATOR, "rounds", name, "assess", credible=False, note="It does not.")
     # The pause is two ticks; while it lasts the answer is COOLDOWN.
@@ -114,7 +115,8 @@ def test_a_report_just_after_an_unfounded_one_is_refused(doors: Outside, tries: 
         doors,
         *(1, 409, "COOLDOWN", "artifacts", artifact, "report"),
         by_shell=lambda: None,
-        **words,
+        category=category,
+        note=note,
     )
 
 

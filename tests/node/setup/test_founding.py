@@ -1,8 +1,9 @@
 import os
 
 import pytest
+from msgspec.structs import replace
 
-from federation.charter import check
+from federation.charter import check, preset
 from federation.charter.findings import Severity
 from federation.core import ParameterError
 from federation.crypto import public_key
@@ -113,3 +114,16 @@ def test_agents_need_names_of_their_own(agents: tuple[str, ...], why: str) -> No
 def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(ParameterError, match="no preset"):
         solo("nothing")
+
+
+def test_a_charter_whose_numbers_contradict_each_other_founds_no_realm() -> None:
+    test = preset("test")
+    with pytest.raises(ParameterError, match=r"review\.r_min"):
+        found_realm(
+            name="contradicting",
+            preset="test",
+            operators=["one"],
+            instances=[("a", 0)],
+            founders=[Founder(name="ada", operator=0, instance=0)],
+            review=replace(test.review, r_min=800_000),
+        )

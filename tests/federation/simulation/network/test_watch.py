@@ -7,6 +7,7 @@ from federation.simulation.network.monitors import (
     Members,
     Progress,
     Rounds,
+    Seals,
     Violation,
     Votes,
     Worlds,
@@ -19,7 +20,7 @@ THERE = community(4, agents=5, timing=TIMING, review=REVIEW)
 def test_all_monitors_watch_and_progress_only_if_it_is_demanded() -> None:
     kinds = [type(one) for one in watched(THERE, seed="0").monitors]
 
-    assert kinds == [Votes, Members, Rounds, Worlds, Progress]
+    assert kinds == [Votes, Members, Rounds, Seals, Worlds, Progress]
     assert Progress not in [
         type(one) for one in watched(THERE, seed="0", demands_progress=False).monitors
     ]
