@@ -26,6 +26,7 @@ from federation.records import (
     Ground,
     Health,
     Kind,
+    NearDuplicate,
     Resubmit,
     Revise,
     Rule,
@@ -69,6 +70,11 @@ BODIES: Final[Mapping[Kind, SearchStrategy[Body]]] = {
     Kind.WITHDRAW: st.builds(Withdraw, artifact=digests, reason=words),
     Kind.RESUBMIT: noted(Resubmit, artifact=digests, evidence=sets(digests, 16, least=1)),
     Kind.FLAG_STALE: noted(FlagStale, artifact=digests, evidence=sets(digests, 16, least=1)),
+    Kind.NEAR: st.builds(
+        lambda pair, likeness: NearDuplicate(artifact=pair[0], of=pair[1], likeness=likeness),
+        st.lists(digests, min_size=2, max_size=2, unique=True),
+        st.integers(0, 1_000_000),
+    ),
     Kind.SEAL: st.builds(
         SealArgument,
         **REVIEW,

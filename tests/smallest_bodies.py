@@ -29,6 +29,7 @@ from federation.records import (
     Health,
     Kind,
     LogFault,
+    NearDuplicate,
     OperatorAdmit,
     Propose,
     Resubmit,
@@ -142,6 +143,10 @@ _SMALLEST: Final[Mapping[Kind, Callable[[], tuple[Body, bytes | None]]]] = {
     Kind.WITHDRAW: lambda: (Withdraw(artifact=_ARTIFACT, reason=""), None),
     Kind.RESUBMIT: lambda: (Resubmit(artifact=_ARTIFACT, evidence=(named("new"),)), None),
     Kind.FLAG_STALE: lambda: (FlagStale(artifact=_ARTIFACT, evidence=(named("new"),)), None),
+    Kind.NEAR: lambda: (
+        NearDuplicate(artifact=_ARTIFACT, of=named("earlier"), likeness=0),
+        None,
+    ),
     Kind.SEAL: lambda: (
         SealArgument(round=_ROUND, after=_ROUND, commitment=named("commitment"), sealed=bytes(40)),
         None,

@@ -9,6 +9,7 @@
 `return_guards`   conditions of withdrawal, revision, resubmission and stale flags
 `transitions`     the table, and its diagram
 `lifecycle`       `apply`: the only door through which a state changes
+`near`            how near two texts are, for findings that one repeats the other
 `notes`           what is noted while the state stays: rounds, flags, voters
 `round_plan`      every move of a round, as an adversary sees it
 `promela`         a model for SPIN, made from the table and from that plan

@@ -105,3 +105,5 @@ class Artifact:
     """Report rounds that are open."""
     reported_at: int | None = None
     """Tick at which the newest assessment of a report was over: for a while there is no other."""
+    near: tuple[InstanceId, ...] = ()
+    """Member instances that have found that it nearly repeats an earlier one, ascending."""

@@ -55,6 +55,7 @@ COMMUNITY: Final = Rules(
         shortfall_high="reject",
         topics=(TopicClass(prefix="notes", sensitivity="low"),),
         r_min=250_000,
+        near=950_000,
     ),
     disputes=Disputes(
         q_dispute=5,

@@ -172,6 +172,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Classes of topics; the longest matching prefix decides, an unmapped topic is high."""
     r_min: Share
     """Reputation an author needs to propose (§2.1, symbol; Folkmoot)."""
+    near: Part
+    """Cosine of two texts from which the second is sent to a vote (§3.1; deployment .95)."""
 
 
 class EvidenceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

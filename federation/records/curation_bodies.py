@@ -11,7 +11,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from federation.codec import check_set
-from federation.core import ArtifactId, Digest, RecordId, RoundId
+from federation.core import MILLION, ArtifactId, Digest, RecordId, RoundId
 from federation.records.bodies import Body, Tag, Words
 from federation.records.review_bodies import Evidence, Propose, TextLength, check_text
 
@@ -123,6 +123,21 @@ class FlagStale(Body, frozen=True, kw_only=True):
         """Hold the set to its one spelling, and hash and length of the text together."""
         check_set("evidence", self.evidence)
         check_text(self.text_hash, self.text_len)
+
+
+class NearDuplicate(Body, frozen=True, kw_only=True):
+    """artifact.near: an instance found that an artifact nearly repeats an earlier one."""
+
+    artifact: ArtifactId
+    of: ArtifactId
+    """The earlier one."""
+    likeness: Annotated[int, Meta(ge=0, le=MILLION)]
+    """Cosine of the two texts, in ppm, as its author has worked it out."""
+
+    def __post_init__(self) -> None:
+        """Hold the two apart."""
+        if self.artifact == self.of:
+            raise ValueError("of: nothing repeats itself")
 
 
 class DisputeFile(Body, frozen=True, kw_only=True):

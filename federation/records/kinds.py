@@ -1,7 +1,8 @@
 """The table of kinds: schema, who may author it, protocol level (design: kinds).
 
 The role column is enforced in one place, when a record joins its author's chain: instances and
-operators never propose, argue or vote (paper 2.2: the orchestrator does not vote).
+operators never propose, argue or vote (paper 2.2: the orchestrator does not vote). What an instance
+may say of an artifact is that it nearly repeats another: that sends it to a vote and decides nothing.
 A kind that is not in the table is stored and relayed, never interpreted.
 """
 
@@ -33,6 +34,7 @@ class Kind(StrEnum):
     WITHDRAW = "artifact.withdraw"
     RESUBMIT = "artifact.resubmit"
     FLAG_STALE = "artifact.flag_stale"
+    NEAR = "artifact.near"
     OBJECT = "review.object"
     SEAL = "review.seal"
     ARGUE = "review.argue"
@@ -86,6 +88,7 @@ KINDS: Final[Mapping[str, KindSpec]] = {
     Kind.WITHDRAW: KindSpec(body=curation_bodies.Withdraw, authors=_AGENT),
     Kind.RESUBMIT: KindSpec(body=curation_bodies.Resubmit, authors=_AGENT, text=texts.Note),
     Kind.FLAG_STALE: KindSpec(body=curation_bodies.FlagStale, authors=_AGENT, text=texts.Note),
+    Kind.NEAR: KindSpec(body=curation_bodies.NearDuplicate, authors=_INSTANCE),
     Kind.OBJECT: KindSpec(body=review_bodies.ObjectTo, authors=_AGENT, text=texts.Note),
     Kind.SEAL: KindSpec(body=curation_bodies.SealArgument, authors=_AGENT),
     Kind.ARGUE: KindSpec(body=review_bodies.Argue, authors=_AGENT, text=texts.Note),

@@ -38,9 +38,9 @@ async def list_disputes(call: Call) -> disputes.DisputeList:
     asked = call.ask(ListDisputes)
     world = call.node.world
     artifact = after = None
-    if asked.artifact is None:
-        # It looks at all rounds that there ever were.
-        call.spend(price_of_look(len(world.rounds), 0))
+    # It looks at all that was ever filed, and without an artifact at all rounds that there ever were.
+    rounds = len(world.rounds) if asked.artifact is None else 0
+    call.spend(price_of_look(rounds + disputes.filed_so_far(world), 0))
     if asked.artifact is not None:
         artifact = names.resolve(world, asked.artifact, things=(Thing.ARTIFACT,)).id
     if asked.after is not None:

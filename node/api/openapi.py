@@ -7,11 +7,13 @@ import ast
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 import msgspec
+import trio
 
 from federation.charter import PROTOCOL
 from node.api.calls import JSON, MSGPACK, Nothing, Route, Who
@@ -37,6 +39,15 @@ _NEEDS: Final = {
 def document(routes: Sequence[Route]) -> bytes:
     """Write the document as JSON, the same bytes every time."""
     return _document(tuple(routes))
+
+
+async def documented(routes: Sequence[Route]) -> bytes:
+    """Give the document; the first caller has it made beside the event loop, others wait for that."""
+    async with _making:
+        return await trio.to_thread.run_sync(document, routes)
+
+
+_making: Final = trio.Lock()
 
 
 @functools.cache
@@ -171,10 +182,9 @@ def _describe(components: dict[str, Json], kind: type[msgspec.Struct]) -> None:
 @functools.cache
 def field_docs(kind: type[msgspec.Struct]) -> dict[str, str]:
     """Read what stands under each field of a struct: the house's form of documentation."""
-    tree = ast.parse(inspect.getsource(kind).strip())
-    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    made = _classes_in(kind.__module__).get(kind.__qualname__)
     found = {}
-    for field, below in pairwise(body):
+    for field, below in pairwise(made.body if made is not None else []):
         if (
             isinstance(field, ast.AnnAssign)
             and isinstance(field.target, ast.Name)
@@ -183,6 +193,19 @@ def field_docs(kind: type[msgspec.Struct]) -> dict[str, str]:
             and isinstance(below.value.value, str)
         ):
             found[field.target.id] = " ".join(below.value.value.split())
+    return found
+
+
+@functools.cache
+def _classes_in(module: str) -> dict[str, ast.ClassDef]:
+    """Read the classes of a module, by qualified name; once, because to parse it takes long."""
+    waiting = [("", one) for one in ast.parse(inspect.getsource(sys.modules[module])).body]
+    found: dict[str, ast.ClassDef] = {}
+    while waiting:
+        within, one = waiting.pop()
+        if isinstance(one, ast.ClassDef):
+            found[within + one.name] = one
+            waiting += [(f"{within}{one.name}.", inner) for inner in one.body]
     return found
 
 

@@ -30,7 +30,7 @@ from node.api import (
     writes,
 )
 from node.api.calls import EVENTS, HTML, JSON, MSGPACK, Call, Route, Who
-from node.api.openapi import document
+from node.api.openapi import documented
 from node.queries import (
     agents,
     artifacts,
@@ -50,7 +50,7 @@ _MEGABYTE: Final = 1024 * 1024
 async def describe(call: Call) -> Response:
     """Give the OpenAPI document of this table."""
     del call
-    return Response(document(ROUTES), media_type=JSON)
+    return Response(await documented(ROUTES), media_type=JSON)
 
 
 _PAGES: Final = (

@@ -36,11 +36,9 @@ def evidence_option(parser: argparse.ArgumentParser, *, required: bool = False) 
     )
 
 
-def note_option(parser: argparse.ArgumentParser, what: str, *, required: bool = False) -> None:
+def note_option(parser: argparse.ArgumentParser, what: str) -> None:
     """Add words that travel with the record."""
-    parser.add_argument(
-        "--note", metavar="TEXT", required=required, default="", help=f"{what}; public"
-    )
+    parser.add_argument("--note", metavar="TEXT", default="", help=f"{what}; public")
 
 
 def _file_options(parser: argparse.ArgumentParser) -> None:

@@ -63,6 +63,8 @@ async def propose(
         if len(set(members)) != len(members):
             raise bad_field(f"$.{name}", "a member stands twice")
     lang = check("$.lang", proposal.lang, _Lang)
+    # Before anything is looked at: from there to the signature nothing may come in between.
+    near = await node.near(content)
     said = _undecided(node.world, agent, text_id(content), revises)
     if said is not None:
         await node.flushed()
@@ -83,6 +85,7 @@ async def propose(
                 sources=proposal.source_digests,
                 lang=lang,
             ),
+            near=near,
         )
     return await node.sign(
         agent,
@@ -97,6 +100,7 @@ async def propose(
             sources=proposal.source_digests,
             lang=lang,
         ),
+        near=near,
     )
 
 

@@ -169,6 +169,11 @@ def listing(
     )
 
 
+def filed_so_far(world: World) -> int:
+    """Count what was ever filed, whether it counts or not: a list looks at all of it."""
+    return sum(len(world.log.by_kind(word)) for word in _KINDS)
+
+
 def one(world: World, name: RecordId, now: Millis) -> DisputePage:
     """Show what became of a record that files something; raises RequestError NOT_FOUND."""
     record = world.log.get(name)
@@ -235,14 +240,18 @@ def _rounds_about(world: World, name: bytes) -> list[Round]:
 def _unopened(
     world: World, artifact: ArtifactId | None, kind: DisputeKind | None
 ) -> Iterator[Unopened]:
-    opened = {found.pin.cause for found in world.rounds.values()}
+    rounds = world.rounds.values() if artifact is None else _rounds_about(world, artifact)
+    opened = {found.pin.cause for found in rounds}
     for word, what in _KINDS.items():
         if kind not in {None, what}:
             continue
         for record in world.log.by_kind(word):
             about = _about(record)
+            # What is cheap comes first: anybody may have filed a great many.
+            if record.id in opened or artifact not in {None, about}:
+                continue
             said = filed(world, record.id)
-            if record.id in opened or said is None or artifact not in {None, about}:
+            if said is None:
                 continue
             judged = judge(world, record)
             if judged.fate is not Fate.COUNTS:

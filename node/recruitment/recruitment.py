@@ -7,12 +7,13 @@ from federation.protocol import World
 from node.recruitment.hiding import Hiding
 from node.recruitment.indexing import Indexing
 from node.recruitment.matching import Matching
+from node.recruitment.nearness import Nearness
 from node.recruitment.search import Search, SearchPage, Within
 from node.store import Hidden, Store
 
 
 class Recruitment:
-    """Search, matching of offers, and what is hidden on this node."""
+    """Search, matching of offers, near duplicates, and what is hidden on this node."""
 
     def __init__(
         self,
@@ -23,6 +24,7 @@ class Recruitment:
     ) -> None:
         """Stand beside a world; `hidden` is what the store keeps, `wall` is Unix time in ms."""
         self.matching = Matching()
+        self.nearness = Nearness(store, world)
         self.hiding = Hiding(store, world, wall, hidden)
         self._search = Search(store, world)
         self._indexing = Indexing(store)

@@ -24,6 +24,7 @@
 `snapshots`    of the world, once the log has grown
 `timers`       wake the core when it asked for it
 `revealing`    opens ballots by itself
+`finding`      says that a proposal of an agent nearly repeats another text
 `inviting`     invites: codes, places, and who may come by them
 `invite_book`  the same in memory and on disk at once
 `inviting_vouches`  the vouch that follows once the newcomer is admitted

@@ -21,7 +21,7 @@ from federation.core import (
 from federation.protocol import Fate, Keyring, World, judge
 from federation.protocol import effects as fx
 from federation.protocol.inputs import Arrived
-from federation.records import Record, parse_record
+from federation.records import ArtifactText, Record, parse_record
 from node.base.clock import Clock
 from node.base.entropy import Entropy
 from node.base.errors import NodeCode, NodeError, RequestError
@@ -32,10 +32,13 @@ from node.network.host import Host
 from node.network.identity import read_address
 from node.network.worlds import Difference
 from node.notification import Notification
+from node.queries.texts import text_of
 from node.recruitment import Recruitment
+from node.recruitment.nearness import Near
 from node.runtime import admission, comparing
 from node.runtime.core import Core
 from node.runtime.events import EventFeed
+from node.runtime.finding import with_finding
 from node.runtime.health import Health, health
 from node.runtime.inviting import Inviting
 from node.runtime.network import Network
@@ -130,9 +133,14 @@ class Node:
 
     # Signing and storing --------------------------------------------------------------------------
 
-    async def sign(self, agent: AgentId, say: Say) -> Record:
+    async def near(self, text: ArtifactText) -> tuple[Near, ...]:
+        """List artifacts that a text nearly repeats, the nearest first."""
+        return await self.recruitment.nearness.find(text)
+
+    async def sign(self, agent: AgentId, say: Say, *, near: Sequence[Near] = ()) -> Record:
         """Sign for an agent whose key is kept here; the record is durable when this returns.
 
+        `near` is what the text of a proposal nearly repeats: a finding of this instance goes with it.
         Raises RefusedError with the code of its fate, and RequestError NOT_IN_CUSTODY.
         """
         keyring = self._keyring(agent)
@@ -140,9 +148,16 @@ class Node:
             raise _stopping()
         self.check_settled()
         record = say(self.world, keyring, self.clock.wall())
-        self.driver.take(Arrived(records=(record,), peer=None))
+        self._take(record, near)
         await self.driver.flushed()
         return record
+
+    def _take(self, record: Record, near: Sequence[Near]) -> list[fx.Effect]:
+        """Give the core a record, in one step with the finding about it."""
+        records = with_finding(
+            self.world, self.keystore, self.instance, record, near, now=self.clock.wall()
+        )
+        return self.driver.take(Arrived(records=records, peer=None))
 
     def check_settled(self) -> None:
         """Raise RequestError SETTLING while this instance may have forgotten what it signed last.
@@ -182,12 +197,18 @@ class Node:
         receipts = []
         for raw in raws:
             read = await self._ingest.read((raw,))
-            receipts.append(self._receipt(raw, read.records, read.refused))
+            texts = [one for record in read.records if (one := text_of(record, ArtifactText))]
+            near = await self.near(texts[0]) if texts else ()
+            receipts.append(self._receipt(raw, read.records, read.refused, near))
         await self.driver.flushed()
         return tuple(receipts)
 
     def _receipt(
-        self, raw: bytes, records: Sequence[Record], refused: Sequence[FederationError]
+        self,
+        raw: bytes,
+        records: Sequence[Record],
+        refused: Sequence[FederationError],
+        near: Sequence[Near],
     ) -> Receipt:
         if refused:
             error = refused[0]
@@ -197,7 +218,7 @@ class Node:
                 id=parse_record(self.world.realm, raw).id, stored=True, why="it was stored before"
             )
         record = records[0]
-        effects = self.driver.take(Arrived(records=(record,), peer=None))
+        effects = self._take(record, near)
         if record.id not in self.world.log:
             return self._not_stored(record, effects)
         judgement = judge(self.world, record)

@@ -25,6 +25,8 @@ _UNSPACED: Final = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "])"
 )
+_WORDS: Final = re.compile(r"[^\W_]{1,20}")
+"""Words, or pieces of a sentence where nothing stands between the words."""
 _TERMS: Final = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
@@ -57,6 +59,16 @@ def terms_of(question: str) -> tuple[str, ...]:
     found = (phrase or word for phrase, word in _TERMS.findall(shown))
     terms = (term.strip() for term in found if any(one.isalnum() for one in term))
     return tuple(dict.fromkeys(terms))[:MOST_TERMS]
+
+
+def shared_words(text: str) -> str | None:
+    """Put a text as SQLite's index takes it to find those that share some of its longest words.
+
+    None if it has no word. Long words are rare, and of 16 a changed copy keeps some.
+    """
+    words = dict.fromkeys(word.casefold() for word in _WORDS.findall(text))
+    longest = sorted(words, key=lambda word: (-len(word), word))[:MOST_TERMS]
+    return " OR ".join(f'"{spread(word)}"' for word in longest) or None
 
 
 def expression_of(question: str) -> str | None:

@@ -22,6 +22,7 @@ KINDS = (
     Kind.WITHDRAW,
     Kind.RESUBMIT,
     Kind.FLAG_STALE,
+    Kind.NEAR,
     Kind.SEAL,
     Kind.RULE,
     Kind.DISPUTE,
@@ -33,6 +34,7 @@ KINDS = (
     Kind.COSIGN,
 )
 OPERATORS = (Kind.HEALTH, Kind.ADMIN, Kind.ADOPT, Kind.COSIGN)
+INSTANCES = (Kind.NEAR,)
 
 
 def bad_curation() -> list[BadRecord]:
@@ -80,6 +82,9 @@ def _bounds() -> list[BadRecord]:
         ("a resubmission with seventeen pieces", Kind.RESUBMIT, "evidence", many),
         ("a stale flag without evidence", Kind.FLAG_STALE, "evidence", []),
         ("a stale flag with seventeen pieces", Kind.FLAG_STALE, "evidence", many),
+        ("a finding of less than nothing", Kind.NEAR, "likeness", -1),
+        ("a finding of more than all", Kind.NEAR, "likeness", 1_000_001),
+        ("a finding that an artifact repeats itself", Kind.NEAR, "of", fixed("artifact")),
         ("a dispute with seventeen pieces", Kind.DISPUTE, "evidence", many),
         ("a dispute of claim 0", Kind.DISPUTE, "claim", 0),
         ("a dispute of claim 17", Kind.DISPUTE, "claim", 17),
@@ -146,6 +151,8 @@ def _names() -> list[BadRecord]:
         (Kind.WITHDRAW, "artifact"),
         (Kind.RESUBMIT, "artifact"),
         (Kind.FLAG_STALE, "artifact"),
+        (Kind.NEAR, "artifact"),
+        (Kind.NEAR, "of"),
         (Kind.DISPUTE, "artifact"),
         (Kind.REPORT, "artifact"),
         (Kind.ADMIN, "subject"),
@@ -187,5 +194,8 @@ def _roles() -> list[BadRecord]:
             role=role,
         )
         for kind in KINDS
-        for role in (Role.AGENT if kind in OPERATORS else Role.OPERATOR, Role.INSTANCE)
+        for role in (
+            Role.AGENT if kind in OPERATORS + INSTANCES else Role.OPERATOR,
+            Role.OPERATOR if kind in INSTANCES else Role.INSTANCE,
+        )
     ]

@@ -85,6 +85,7 @@ _REVIEW: Final = fields(
     shortfall_high=_SHORTFALL,
     topics=listed(fields(prefix=letters(0, 64), sensitivity=one_of("low", "high")), _MOST),
     r_min=_SHARE,
+    near=_PART,
 )
 _TICKS: Final = integer(0, 100_000)
 _WINDOW: Final = integer(1, 100_000)

@@ -25,8 +25,8 @@ from tests.vectors.agreement_rows import (
 from tests.vectors.certificates_reader import Seats, judge_certificate, quorum, value_digest
 from tests.vectors.second_reader import sha256
 
-IDLE: list[list[object]] = [[[]] * 4, [[]] * 11, [[]] * 3]
-"""Of acts four lists, of discipline eleven, of what waits to be done three: all of them empty."""
+IDLE: list[list[object]] = [[[]] * 4, [[]] * 11, [[]] * 4]
+"""Of acts four lists, of discipline eleven, of what waits to be done three and of findings one: all of them empty."""
 TABLES = ("artifacts", "agents", "identities", "members", "rounds")
 
 

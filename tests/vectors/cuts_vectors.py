@@ -159,7 +159,7 @@ def _table() -> Row:
 
 def _curation(state: State) -> object:
     """Give charters and acts, violations and quarantines, and what waits to be done."""
-    waits = [state.due, state.reversals, state.unfounded]
+    waits = [state.due, state.reversals, state.unfounded, sorted(state.found.items())]
     rows = encode([state.acts.row(), state.discipline.row(), waits])
     return decode_plain(rows, what="rows")
 

@@ -10,6 +10,7 @@ from typing import Final
 from tests.vectors.second_checks import (
     AGENT,
     ID,
+    INSTANCE,
     OPERATOR,
     PROPOSAL,
     WORDS,
@@ -36,12 +37,21 @@ def _together(body: object) -> bool:
     return (body["round"] is None) is (body["after"] is None)  # type: ignore[index]
 
 
+def _two(body: object) -> bool:
+    """Hold for a finding that names two artifacts."""
+    return body["artifact"] != body["of"]  # type: ignore[index]
+
+
 SCHEMAS: Final[Mapping[str, tuple[frozenset[str], Check]]] = {
     "agent.health": (OPERATOR, fields(agent=ID, state=one_of("broken", "repaired"), note=WORDS)),
     "artifact.revise": (AGENT, fields(revises=ID, **PROPOSAL)),
     "artifact.withdraw": (AGENT, fields(artifact=ID, reason=WORDS)),
     "artifact.resubmit": (AGENT, noted(artifact=ID, evidence=_SOME)),
     "artifact.flag_stale": (AGENT, noted(artifact=ID, evidence=_SOME)),
+    "artifact.near": (
+        INSTANCE,
+        both(fields(artifact=ID, of=ID, likeness=within(0, 1_000_000)), _two),
+    ),
     "review.seal": (
         AGENT,
         fields(round=ID, after=ID, commitment=ID, sealed=sized(bytes, 40, 24_576)),

@@ -20,6 +20,7 @@ from federation.records import (
     Ground,
     Health,
     Kind,
+    NearDuplicate,
     Resubmit,
     Revise,
     Rule,
@@ -68,6 +69,10 @@ def _of_artifacts() -> dict[Kind, tuple[Body, bytes | None]]:
         Kind.FLAG_STALE: (
             FlagStale(artifact=artifact, evidence=EVIDENCE, text_hash=note_hash, text_len=note_len),
             note,
+        ),
+        Kind.NEAR: (
+            NearDuplicate(artifact=artifact, of=fixed("earlier artifact"), likeness=950_000),
+            None,
         ),
         Kind.DISPUTE: (
             DisputeFile(

@@ -23,7 +23,10 @@ def test_no_two_kinds_share_a_body() -> None:
 
 def test_only_agents_propose_argue_and_vote() -> None:
     deliberating = [
-        kind for kind in Kind if kind.startswith(("artifact.", "review.", "dispute.", "sanction."))
+        kind
+        for kind in Kind
+        if kind.startswith(("artifact.", "review.", "dispute.", "sanction."))
+        and kind is not Kind.NEAR
     ]
 
     assert len(deliberating) == 16
@@ -36,7 +39,7 @@ def test_only_operators_decide_by_hand_and_change_the_rules(kind: Kind) -> None:
 
 
 def test_only_instances_admit_and_certify_and_only_operators_delegate() -> None:
-    for kind in (Kind.OPERATOR_ADMIT, Kind.AGENT_ADMIT, Kind.CERTIFICATE):
+    for kind in (Kind.OPERATOR_ADMIT, Kind.AGENT_ADMIT, Kind.CERTIFICATE, Kind.NEAR):
         assert KINDS[kind].authors == {Role.INSTANCE}
     assert KINDS[Kind.DELEGATE].authors == {Role.OPERATOR}
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import trio
 
 from node.api.calls import Nothing, Route, Who
 from node.api.errors import STATUS
-from node.api.openapi import document, field_docs, operation_id, statuses
+from node.api.openapi import _document, document, documented, field_docs, operation_id, statuses
 from node.api.reference import page, write
 from node.api.routes import ROUTES
 
@@ -91,3 +92,25 @@ def test_both_are_written_anew_by_one_command(tmp_path: Path) -> None:
 
     assert (tmp_path / "http-api.md").read_text(encoding="utf-8") == page()
     assert (tmp_path / "openapi.json").read_bytes() == document(ROUTES)
+
+
+@pytest.mark.trio
+async def test_other_work_goes_on_while_the_document_is_made_once() -> None:
+    _document.cache_clear()
+    field_docs.cache_clear()
+    turns = 0
+    made: list[bytes] = []
+
+    async def ask() -> None:
+        made.append(await documented(ROUTES))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(ask)
+        while not made:
+            turns += 1
+            await trio.sleep(0.01)
+
+    assert turns > 2, "made in the loop it would let nothing else have a turn"
+    assert made == [document(ROUTES)] * 5
+    assert _document.cache_info().misses == 1

@@ -52,7 +52,8 @@ def test_a_dispute_is_shown_while_it_waits_while_it_runs_and_when_it_is_over() -
     assert over.verdict.why.startswith("Retracted by vote")
     assert over.settled
     assert disputes.listing(town.world(), is_open=True).items == ()
-    assert len(disputes.listing(town.world(), artifact=artifact.id).items) == 1
+    about = disputes.listing(town.world(), artifact=artifact.id)
+    assert (len(about.items), about.unopened) == (1, ()), "what has a round is not listed twice"
     assert isinstance(plain(over), dict)
     assert isinstance(plain(disputes.listing(town.world())), dict)
 
@@ -75,6 +76,8 @@ def test_what_does_not_count_is_listed_with_the_reason() -> None:
     assert "reputation" in told.fix
     assert disputes.listing(town.world(), kind=DisputeKind.REPORT).unopened == ()
     assert disputes.listing(town.world(), artifact=named("other")).unopened == ()
+    assert disputes.listing(town.world(), artifact=artifact.id).unopened == (beside,)
+    assert disputes.filed_so_far(town.world()) == 1, "the price of a list counts it all the same"
 
 
 def test_the_list_goes_on_behind_its_last_row_newest_first() -> None:
