@@ -14,6 +14,7 @@
 `curation_schemas`  what their requests hold
 `recruitment`  routes of search, the review queue, subscriptions, and what is not shown here
 `debate`    the route of what was argued in a round
+`material`  the route by which a panel reads what it judges
 `acts`      routes of what operators decide together: charters, decisions by hand
 `partners`  routes of the operator about other instances and other realms
 `invites`   routes about an agent's promise to vouch for newcomers

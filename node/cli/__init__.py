@@ -23,6 +23,7 @@
 `hide_cmd`     `folkmoot artifact hide`, `unhide`, `hidden`
 `review_cmd`   `folkmoot review list`, `show`, `object`, `argue`, `vote`
 `debate_cmd`   `folkmoot review debate`
+`material_cmd` `folkmoot review read`
 `dispute_cmd`  `folkmoot dispute file`, `show`, `list`
 `report_cmd`   `folkmoot report file`, `assess`
 `arbitrate_cmd`  `folkmoot rule`, `contest`, `appeal`

@@ -47,6 +47,7 @@ from node.cli.link_cmd import (
     FEDERATION_LINKS,
     FEDERATION_UNLINK,
 )
+from node.cli.material_cmd import REVIEW_READ
 from node.cli.notice_cmd import NOTICE_ACK, NOTICE_FOLLOW, NOTICE_LIST
 from node.cli.operator_cmd import OPERATOR_LIST, OPERATOR_SHOW
 from node.cli.output import Output
@@ -113,6 +114,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     REVIEW_LIST,
     REVIEW_SHOW,
     REVIEW_DEBATE,
+    REVIEW_READ,
     REVIEW_OBJECT,
     REVIEW_ARGUE,
     REVIEW_VOTE,

@@ -12,6 +12,7 @@ a clock or looks into a sealed ballot: before `decide` is final here, no answer 
 `timeline`   which cut contains a record, and its tick
 `certified`  certificates of a round: fence, digest, seals, voices
 `arguments`  arguments with their words
+`material`   what a panel judges, hidden or not
 `debate`     who answered what in a round, what stands, and a digest
 `acts`       in which rounds an agent may act now
 `queue`      what asks for a look, the most urgent first

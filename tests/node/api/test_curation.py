@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from federation.certificates import Phase
+from node.access.tokens import act
 from tests.node.api.living import Living, living, proposal, until
 from tests.node.runtime.moot import (
     ARBITERS,
@@ -35,6 +36,11 @@ class Moot:
         async with self.it.client(self.it.operator) as client:
             where = "/v1/" + "/".join(path)
             return await client.post(where, json={"agent": self.agents[index].hex(), **body})
+
+    async def read(self, index: int, name: str) -> httpx.Response:
+        """Let an agent read, by a token of its own, what it has to judge in a round."""
+        async with self.it.client(self.it.token(act(self.agents[index]))) as agent:
+            return await agent.get(f"/v1/rounds/{name}/material")
 
     async def get(self, *path: str, **query: str) -> dict[str, object]:
         """Read something, as anybody may."""
@@ -159,11 +165,22 @@ async def test_a_report_is_assessed_hides_and_is_decided(tmp_path: Path) -> None
         )
         hidden = await town.get("artifacts", artifact)
         assert (hidden["state"], hidden["flags"], hidden["prose"]) == ("disputed", ["hidden"], None)
+        # Who has to judge it reads it all the same; nobody else does, and not for ever.
+        for judge in (5, MODERATOR, AUTHOR, DISPUTER):
+            seen = (await town.read(judge, name)).json()
+            assert (seen["text"], seen["hidden"]["by"]) == ("held", "realm")
+            assert seen["prose"] is not None
+        assert (await town.read(FIRST[0], name)).json()["code"] == "NOT_ALLOWED"
+        async with town.it.client() as anybody:
+            asked = {"agent": town.agents[5].hex()}
+            stranger = await anybody.get(f"/v1/rounds/{name}/material", params=asked)
+        assert stranger.status_code == 401
 
         await town.voted(name, dict.fromkeys((5, 6, 7, 8, 10), "for"))
         await town.ended(name)
         shown = await town.get("artifacts", artifact)
         assert (shown["state"], shown["flags"]) == ("active", [])
+        assert (await town.read(5, name)).json()["code"] == "NOT_ALLOWED"
         assert (await town.get("disputes", filed))["kind"] == "report"
 
     await with_moot(tmp_path, play)

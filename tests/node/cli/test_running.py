@@ -158,6 +158,7 @@ def test_the_rules_refuse_in_three_lines(capsys: pytest.CaptureFixture[str]) -> 
         "why 123456",
         "review show 123456",
         "review debate 123456",
+        "review read 123456 --agent brahe",
         "agent show 123456",
         "peer why nobody",
         "peer ban nobody",
