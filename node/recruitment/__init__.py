@@ -10,6 +10,7 @@ works out for its own agents what matches. Nothing here is part of any agreement
 `tokens`       words as the search index sees them
 `grams`        how near a phrase is to a text
 `search`       artifacts by their words, ranked
+`nearness`     which artifacts a new text nearly repeats
 `indexing`     brings the search index to where the texts are
 `hiding`       what this node's operator does not show
 """

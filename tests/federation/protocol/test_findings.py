@@ -11,7 +11,7 @@ from federation.protocol import Fate, judge
 from federation.protocol import findings as findings_module
 from federation.protocol.invariants import broken, disagreements
 from federation.protocol.snapshot import digest, read, take
-from federation.records import AgentSubscribe, NearDuplicate, Record, Role
+from federation.records import AgentSubscribe, Body, NearDuplicate, Record, Role
 from tests.builders import named
 from tests.federation.protocol.curating import revise
 from tests.federation.protocol.town import Town, rules
@@ -113,7 +113,7 @@ def test_a_finding_about_a_proposal_that_is_refused_does_not_count() -> None:
     assert town.world().state.refused[said.id] is Code.UNKNOWN_ARTIFACT
 
 
-def _copied(town: Town, first: ArtifactId) -> tuple[object, bytes]:
+def _copied(town: Town, first: ArtifactId) -> tuple[Body, bytes]:
     record = town.world().log.get(first)
     assert record is not None
     assert record.body is not None

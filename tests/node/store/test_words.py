@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from federation.records import Role
-from node.store.words import MOST_TERMS, expression_of, spread, terms_of, words_of
+from node.store.words import MOST_TERMS, expression_of, shared_words, spread, terms_of, words_of
 from tests.builders import Chain, artifact_text, person, propose
 from tests.node.store.ledger import say
 
@@ -88,6 +88,16 @@ def test_what_holds_no_letter_asks_for_nothing(question: str) -> None:
 def test_only_so_many_terms_are_read_and_each_once() -> None:
     assert terms_of("a a b") == ("a", "b")
     assert len(terms_of(" ".join(f"t{n}" for n in range(60)))) == MOST_TERMS
+
+
+def test_some_of_the_longest_words_of_a_text_are_asked_for_each_once() -> None:
+    assert shared_words('the "thermometer" and the Thermometer*') == (
+        '"thermometer" OR "and" OR "the"'
+    )
+    assert shared_words('--- " ° \x00') is None
+    many = shared_words(" ".join(f"word{n}" for n in range(60)))
+    assert many is not None
+    assert many.count(" OR ") == MOST_TERMS - 1
 
 
 def test_only_proposals_whose_text_is_held_have_words() -> None:
