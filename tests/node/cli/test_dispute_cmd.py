@@ -128,7 +128,7 @@ def test_a_dispute_by_command_line_from_filing_to_retraction(shell: Shell) -> No
 def test_a_report_and_a_ruling_by_command_line(shell: Shell) -> None:
     artifact = shell.accepted("Water is warm")
     shell.refused(
-        f"report file {artifact} --agent 'agent 4' --category harmful --note ''", "BAD_FIELD"
+        f"report file {artifact} --agent 'agent 4' --category harmful --note ''", "NO_GROUNDS"
     )
     filed = shell.told(
         f"report file {artifact} --agent 'agent 4' --category harmful --note 'It burns.'"
