@@ -49,6 +49,7 @@ REVIEW_READ: Final = Command(
     why="What the realm hides is absent from all other reads. Who sits on its panel has to read it: "
     "reviewers, drawn arbiters, moderators of a report, and the two sides, as long as the round runs.",
     data={
+        "round": "id of the round",
         "artifact": "id of the artifact",
         "hidden": "who hides it from everybody else and why, or null",
         "text": "`held`, `missing`, or `hidden` by this node's operator",

@@ -136,6 +136,8 @@ def test_a_token_for_one_agent_does_not_act_for_another(
     if what in given or what in {"notices", "stream", "dead", "retry", "{webhook}"}:
         # For whom it is, is named by the address.
         path, body = route.path.replace("{id}", bert), given.get(what, {})
+    elif what == "material":
+        path, body = f"{path_of(route)}?agent={bert}", {}
     else:
         path, body = path_of(route), bodies[what] | {"agent": bert}
     before = town.authored
