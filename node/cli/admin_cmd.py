@@ -84,7 +84,7 @@ def _review_options(parser: argparse.ArgumentParser) -> None:
         "--decision",
         choices=[one.value for one in Decree],
         required=True,
-        help="in a round: keep or retract, of a sanction uphold or reclassify; as an act: retract, "
+        help="in a round: keep or retract, of a sanction uphold or reclassify; as an act: keep, retract, "
         "hide, show, reclassify",
     )
     parser.add_argument(

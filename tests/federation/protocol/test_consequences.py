@@ -1,6 +1,6 @@
 """What follows from a round: supersession, the delayed correction, lost support, re-review."""
 
-from federation.artifacts import Flag
+from federation.artifacts import Flag, flagged
 from federation.artifacts import State as ArtifactState
 from federation.core import Code
 from federation.protocol import consequences
@@ -158,6 +158,22 @@ def test_after_a_ban_work_and_deciding_approvals_are_looked_at_again() -> None:
     assert {
         name for name, one in town.world().state.artifacts.items() if one.state == "disputed"
     } == {own, approved}
+
+
+def test_a_decree_to_keep_answers_the_flags_that_ask_for_a_look() -> None:
+    town = curating()
+    artifact = standing(town)
+    state = town.world().state
+    asking = (Flag.REREVIEW, Flag.STALE, Flag.SUPPORT_LOST, Flag.DISPUTES_SPENT)
+    for flag in (*asking, Flag.NEAR_DUPLICATE):
+        state.put(flagged(state.artifacts[artifact], flag))
+    body = AdminReview(subject=artifact, decision=Decree.KEEP, reason="It is sound.")
+    record = town.pen(Role.OPERATOR, 0).say(body)
+
+    assert state.acts.refusal(state, record, body) is None
+    consequences.decree(state, record, body)
+    assert state.artifacts[artifact].flags == {Flag.NEAR_DUPLICATE}
+    assert state.artifacts[artifact].state is ArtifactState.ACTIVE
 
 
 def test_a_decree_about_nothing_is_refused() -> None:
