@@ -7,7 +7,7 @@ from typing import Final
 
 from node.cli import story_text
 from node.cli.client import connect, node_options
-from node.cli.command import Command, between
+from node.cli.command import Command, page_options
 from node.cli.errors import Code, CommandError, Exit
 from node.cli.names import agent_id
 from node.cli.output import Json, Output
@@ -63,16 +63,7 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
         "--state", metavar="STATE", choices=_STATES, help=f"only these: {', '.join(_STATES)}"
     )
     parser.add_argument("--topic", metavar="TOPIC", help="only this topic and what is below it")
-    parser.add_argument(
-        "--after", metavar="ARTIFACT", help="go on behind this one: `next` of the page before"
-    )
-    parser.add_argument(
-        "--most",
-        metavar="N",
-        type=between(1, _MOST),
-        default=50,
-        help=f"rows, 1 to {_MOST} (default 50)",
-    )
+    page_options(parser, "ARTIFACT", _MOST)
 
 
 def _list(arguments: argparse.Namespace, output: Output) -> Exit:

@@ -57,6 +57,27 @@ def between(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
+def most_option(parser: argparse.ArgumentParser, most: int, *, usual: int = 50) -> None:
+    """Add how many rows of a list are shown: 1 to `most`."""
+    parser.add_argument(
+        "--most",
+        metavar="N",
+        type=between(1, most),
+        default=usual,
+        help=f"rows, 1 to {most} (default {usual})",
+    )
+
+
+def page_options(
+    parser: argparse.ArgumentParser, thing: str, most: int, *, usual: int = 50
+) -> None:
+    """Add which page of a list is shown: what stands behind a `thing`, and how many rows."""
+    parser.add_argument(
+        "--after", metavar=thing, help="go on behind this one: `next` of the page before"
+    )
+    most_option(parser, most, usual=usual)
+
+
 def word(text: str) -> str:
     """Read a word of 1 to 64 printable characters."""
     if not text.isprintable() or not 1 <= len(text) <= _LONGEST:

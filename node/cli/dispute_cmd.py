@@ -13,7 +13,7 @@ from node.cli.artifact_cmd import (
     say_done,
 )
 from node.cli.client import connect, node_options
-from node.cli.command import Command, between
+from node.cli.command import Command, between, page_options
 from node.cli.errors import Exit
 from node.cli.names import agent_id
 from node.cli.output import Output
@@ -143,16 +143,7 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
         "--kind", metavar="KIND", choices=kinds, help=f"only these: {', '.join(kinds)}"
     )
     parser.add_argument("--open", action="store_true", help="only those that are not over")
-    parser.add_argument(
-        "--after", metavar="ROUND", help="go on behind this one: `next` of the page before"
-    )
-    parser.add_argument(
-        "--most",
-        metavar="N",
-        type=between(1, _MOST),
-        default=50,
-        help=f"rows, 1 to {_MOST} (default 50)",
-    )
+    page_options(parser, "ROUND", _MOST)
 
 
 def _list(arguments: argparse.Namespace, output: Output) -> Exit:

@@ -7,7 +7,7 @@ from typing import Final
 from node.cli.agent_cmd import agent_argument
 from node.cli.artifact_cmd import REFUSED, say_done
 from node.cli.client import Client, connect, node_options
-from node.cli.command import Command, between
+from node.cli.command import Command, between, most_option
 from node.cli.errors import Exit
 from node.cli.names import agent_id
 from node.cli.output import Output
@@ -31,13 +31,7 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="only those above this cursor",
     )
-    parser.add_argument(
-        "--most",
-        metavar="N",
-        type=between(1, _MOST),
-        default=50,
-        help=f"rows, 1 to {_MOST} (default 50)",
-    )
+    most_option(parser, _MOST)
 
 
 def _list(arguments: argparse.Namespace, output: Output) -> Exit:

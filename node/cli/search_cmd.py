@@ -4,7 +4,7 @@ import argparse
 from typing import Final
 
 from node.cli.client import connect, node_options
-from node.cli.command import Command, between
+from node.cli.command import Command, most_option, page_options
 from node.cli.errors import Exit
 from node.cli.names import agent_id
 from node.cli.output import Output
@@ -39,16 +39,7 @@ def _search_options(parser: argparse.ArgumentParser) -> None:
         help=f"look among these: {', '.join(_STATES)} (default {_STATES[0]})",
     )
     parser.add_argument("--topic", metavar="TOPIC", help="only this topic and what is below it")
-    parser.add_argument(
-        "--after", metavar="ARTIFACT", help="go on behind this one: `next` of the page before"
-    )
-    parser.add_argument(
-        "--most",
-        metavar="N",
-        type=between(1, _MOST),
-        default=20,
-        help=f"rows, 1 to {_MOST} (default 20)",
-    )
+    page_options(parser, "ARTIFACT", _MOST, usual=20)
 
 
 def _search(arguments: argparse.Namespace, output: Output) -> Exit:
@@ -98,13 +89,7 @@ def _queue_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--agent", metavar="AGENT", help="only what this agent may do now: its name or id"
     )
-    parser.add_argument(
-        "--most",
-        metavar="N",
-        type=between(1, _ROWS),
-        default=50,
-        help=f"rows, 1 to {_ROWS} (default 50)",
-    )
+    most_option(parser, _ROWS)
 
 
 def _queue(arguments: argparse.Namespace, output: Output) -> Exit:
